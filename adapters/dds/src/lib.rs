@@ -1,0 +1,1 @@
+//! ROS 2 over DDS.

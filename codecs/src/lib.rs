@@ -1,0 +1,1 @@
+//! Codecs between frames and ROS messages.

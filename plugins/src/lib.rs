@@ -1,0 +1,1 @@
+//! Business modules: settings to forward rules.

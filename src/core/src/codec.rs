@@ -1,0 +1,354 @@
+//! Codecs: between frames and CDR.
+//!
+//! A [`Codec`] is registered once; it describes itself ([`CodecInfo`]) and builds one instance per link and role.
+//! Instances are `&mut`, owned by the task that runs them: no locks inside codecs.
+
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::BytesMut;
+use rostrans_cdr::CdrBytes;
+use rostrans_schema::TypeName;
+use thiserror::Error;
+
+use crate::{
+    clock::RosTime,
+    emit::Emit,
+    rule::{ForwardRule, LinkConfig},
+    topic::Qos,
+    transport::{Frame, Framing},
+};
+
+/// Index of a codec's port in [`CodecInfo::ports`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Port(pub u8);
+
+/// One topic a codec emits or accepts.
+#[derive(Clone, Copy, Debug)]
+pub struct PortInfo {
+    /// Name used in `ports:`.
+    pub name: &'static str,
+    /// Message type in the ROS 2 spelling, or `None` when the link chooses it.
+    pub msg_type: Option<&'static str>,
+    /// QoS offered unless the link says otherwise.
+    pub qos: Qos,
+}
+
+/// Which frames a decoder wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interest {
+    /// Every frame of the source.
+    All,
+    /// Frames with one of these tags (MAVLink msgids).
+    Tags(&'static [u32]),
+}
+
+/// Where a decoder runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// In the transport's own task; microseconds at most.
+    Inline,
+    /// In the rule's worker, behind its queue.
+    Queued,
+}
+
+/// What a codec can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Frames to topics.
+    Decode,
+    /// A topic to frames.
+    Encode,
+    /// A ROS service answered by a peer over frames.
+    Exchange,
+    /// Frames that call a ROS service.
+    Caller,
+}
+
+/// A codec's self-description.
+#[derive(Clone, Copy, Debug)]
+pub struct CodecInfo {
+    /// `family.what`, or one word for generic codecs.
+    pub name: &'static str,
+    /// One line for `rostrans --list-codecs`.
+    pub doc: &'static str,
+    /// What it can do.
+    pub roles: &'static [Role],
+    /// Its topics; port 0 is the link's `topic`.
+    pub ports: &'static [PortInfo],
+    /// How its bytes are framed.
+    pub framing: Framing,
+    /// Frames its decoder wants.
+    pub interest: Interest,
+    /// Where its decoder runs.
+    pub cost: Cost,
+    /// How often [`Decoder::tick`] runs, if at all.
+    pub tick: Option<Duration>,
+    /// Names of the options it understands, each with one line.
+    pub options: &'static [(&'static str, &'static str)],
+}
+
+/// What a codec is built from.
+#[derive(Clone, Copy)]
+pub struct CodecContext<'a> {
+    /// The rule.
+    pub rule: &'a ForwardRule,
+    /// The link; its topics, service and options.
+    pub link: &'a LinkConfig,
+    /// All interface definitions.
+    pub types: &'a Arc<rostrans_schema::TypeRegistry>,
+}
+
+/// Why a codec could not be built for a link.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum CodecError {
+    /// The codec lacks the role its direction needs.
+    #[error("codec cannot {0}")]
+    NoSuchRole(&'static str),
+    /// An option is unknown or has an impossible value; the text says what is allowed.
+    #[error("option '{option}': {problem}")]
+    Option {
+        /// The option's name.
+        option: String,
+        /// What is wrong and what is allowed.
+        problem: String,
+    },
+    /// The link's type does not fit or is unknown.
+    #[error("{0}")]
+    Type(String),
+}
+
+/// A protocol, registered once under a name.
+pub trait Codec: Send + Sync + 'static {
+    /// Name, ports, roles, framing.
+    fn info(&self) -> &'static CodecInfo;
+
+    /// Builds the frames-to-topics instance of a link.
+    ///
+    /// **Errors**: role missing, bad option, unknown type.
+    fn decoder(&self, _cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+        Err(CodecError::NoSuchRole("decode frames to topics"))
+    }
+
+    /// Builds the topic-to-frames instance of a link.
+    ///
+    /// **Errors**: as [`Codec::decoder`].
+    fn encoder(&self, _cx: &CodecContext<'_>) -> Result<Box<dyn Encoder>, CodecError> {
+        Err(CodecError::NoSuchRole("encode topics to frames"))
+    }
+
+    /// Builds the instance that answers a ROS service over frames.
+    ///
+    /// **Errors**: as [`Codec::decoder`].
+    fn exchange(&self, _cx: &CodecContext<'_>) -> Result<Box<dyn Exchange>, CodecError> {
+        Err(CodecError::NoSuchRole("answer a service over frames"))
+    }
+
+    /// Builds the instance that turns frames into service calls.
+    ///
+    /// **Errors**: as [`Codec::decoder`].
+    fn caller(&self, _cx: &CodecContext<'_>) -> Result<Box<dyn Caller>, CodecError> {
+        Err(CodecError::NoSuchRole("turn frames into service calls"))
+    }
+}
+
+/// Frames to topics, for one link.
+pub trait Decoder: Send {
+    /// Handles one frame; publishes through `out`.
+    ///
+    /// **Errors**: the frame is not what this codec expects; it is counted and other traffic goes on.
+    fn decode(&mut self, frame: &Frame<'_>, out: &mut Emit<'_>) -> Result<(), DecodeError>;
+
+    /// Periodic call, every [`CodecInfo::tick`], whether or not frames arrive.
+    fn tick(&mut self, _now: Instant, _out: &mut Emit<'_>) {}
+}
+
+/// One received ROS message.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Encapsulation header and body.
+    pub payload: CdrBytes,
+    /// Source time.
+    pub stamp: RosTime,
+}
+
+/// A topic to frames, for one link.
+pub trait Encoder: Send {
+    /// Handles one sample; writes frames to `out`.
+    ///
+    /// **Errors**: the sample does not fit the codec; it is counted.
+    fn encode(&mut self, sample: &Sample, out: &mut FrameOut) -> Result<(), EncodeError>;
+}
+
+/// A ROS service spoken over frames, for one link.
+pub trait Exchange: Send {
+    /// Turns a request into frames.
+    ///
+    /// **Errors**: the request does not fit the codec; the caller is answered with a failure.
+    fn request(&mut self, request: &CdrBytes, out: &mut FrameOut) -> Result<(), EncodeError>;
+
+    /// Looks at a frame while a call is open.
+    ///
+    /// **Errors**: the frame is malformed; the call stays open.
+    fn response(&mut self, frame: &Frame<'_>) -> Result<Reply, DecodeError>;
+
+    /// Called when `timeout()` has passed without [`Reply::Done`]; `attempt` counts from 1.
+    fn timed_out(&mut self, attempt: u32, out: &mut FrameOut) -> Retry;
+
+    /// How long to wait for an answer before [`Exchange::timed_out`].
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(5)
+    }
+}
+
+/// What a frame means to an open call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Not for this call.
+    Unrelated,
+    /// For this call; wait on (restarts the timeout).
+    Progress,
+    /// The answer.
+    Done(CdrBytes),
+}
+
+/// What to do about a silent peer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Frames were written again; wait once more.
+    Again,
+    /// Answer the caller with this; `None` answers with no response at all (the caller times out).
+    GiveUp(Option<CdrBytes>),
+}
+
+/// Frames that call a ROS service, for one link.
+pub trait Caller: Send {
+    /// Reads a request from a frame; `None` when the frame is none.
+    ///
+    /// **Errors**: malformed frame; counted.
+    fn request(&mut self, frame: &Frame<'_>) -> Result<Option<CdrBytes>, DecodeError>;
+
+    /// Writes the answer for the peer that sent `frame`. An error text stands for "no service" or "timed out".
+    ///
+    /// **Errors**: the response does not fit the codec; counted.
+    fn response(&mut self, response: Result<&CdrBytes, &str>, out: &mut FrameOut) -> Result<(), EncodeError>;
+}
+
+/// Why a frame was not decoded. Small and `Copy`: the hot path allocates nothing for an error.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum DecodeError {
+    /// Too short.
+    #[error("truncated: need {need} bytes, have {have}")]
+    Truncated {
+        /// Bytes needed.
+        need: usize,
+        /// Bytes there were.
+        have: usize,
+    },
+    /// Not this protocol.
+    #[error("bad magic number")]
+    BadMagic,
+    /// Checksum mismatch.
+    #[error("bad checksum")]
+    Checksum,
+    /// A field holds an impossible value.
+    #[error("field '{0}' out of range")]
+    OutOfRange(&'static str),
+    /// Not valid text (UTF-8, JSON) where text is expected.
+    #[error("not valid {0}")]
+    Text(&'static str),
+    /// Does not fit the ROS type.
+    #[error("does not fit the message type: {0}")]
+    Schema(&'static str),
+}
+
+/// Why a sample was not encoded.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum EncodeError {
+    /// The CDR is malformed.
+    #[error("malformed CDR: {0}")]
+    Cdr(&'static str),
+    /// A field cannot be expressed on the wire.
+    #[error("field '{0}' out of range")]
+    OutOfRange(&'static str),
+    /// The frame would be larger than a datagram.
+    #[error("frame of {0} bytes is too large")]
+    TooLarge(usize),
+}
+
+/// Frames being written by an encoder; reused from sample to sample.
+#[derive(Debug, Default)]
+pub struct FrameOut {
+    buf: BytesMut,
+    ends: Vec<usize>,
+    open: bool,
+    to: Option<SocketAddr>,
+}
+
+impl FrameOut {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Opens the next frame and returns the buffer to append to (do not shorten it).
+    pub fn frame(&mut self) -> &mut BytesMut {
+        self.close();
+        self.open = true;
+        &mut self.buf
+    }
+
+    /// Sends these frames to `to` instead of the link's target.
+    pub fn redirect(&mut self, to: SocketAddr) {
+        self.to = Some(to);
+    }
+
+    /// Where the frames go, if not to the link's target.
+    pub fn destination(&self) -> Option<SocketAddr> {
+        self.to
+    }
+
+    /// Hands each frame to `send` and empties the buffer.
+    pub fn drain(&mut self, mut send: impl FnMut(&[u8])) {
+        self.close();
+        let mut start = 0;
+        for end in self.ends.drain(..) {
+            send(self.buf.get(start..end).unwrap_or_default());
+            start = end;
+        }
+        self.buf.clear();
+        self.to = None;
+    }
+
+    fn close(&mut self) {
+        if self.open {
+            self.ends.push(self.buf.len());
+            self.open = false;
+        }
+    }
+}
+
+/// Checks a port's type against a link's; `true` when they agree or the port takes any type.
+pub fn port_accepts(port: &PortInfo, msg_type: &TypeName) -> bool {
+    port.msg_type.is_none_or(|t| t == msg_type.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_come_out_in_order_and_once() {
+        let mut out = FrameOut::new();
+        out.frame().extend_from_slice(b"one");
+        out.frame().extend_from_slice(b"");
+        out.frame().extend_from_slice(b"three");
+        let mut seen = Vec::new();
+        out.drain(|f| seen.push(f.to_vec()));
+        out.drain(|f| seen.push(f.to_vec()));
+        assert_eq!(seen, [b"one".to_vec(), b"".to_vec(), b"three".to_vec()]);
+    }
+}

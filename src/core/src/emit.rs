@@ -1,0 +1,124 @@
+//! What a decoder publishes through.
+
+use std::{sync::Arc, time::Instant};
+
+use bytes::BytesMut;
+use rostrans_cdr::{CdrBytes, CdrEncode, to_cdr};
+
+use crate::{
+    adapter::Publisher,
+    clock::{Clock, RosTime},
+    codec::Port,
+    rate::RateLimiter,
+    stats::LinkStats,
+    transport::{ByteSink, Peer},
+};
+
+/// One codec port bound to a topic.
+pub struct Outlet {
+    /// The publish handle.
+    pub publisher: Arc<dyn Publisher>,
+    /// Latched topics are published even when nobody listens yet.
+    pub latched: bool,
+    /// The link's rate limit, if any; each port has its own window.
+    pub limiter: Option<RateLimiter>,
+}
+
+/// Output of one decoder call: topics, and frames back to the sender.
+pub struct Emit<'a> {
+    outlets: &'a mut [Option<Outlet>],
+    pool: &'a mut BytesMut,
+    sink: Option<&'a dyn ByteSink>,
+    peer: Option<Peer>,
+    clock: &'a dyn Clock,
+    at: Instant,
+    stats: &'a LinkStats,
+}
+
+impl<'a> Emit<'a> {
+    /// Binds the outputs of one link for one frame (or tick) at `at`.
+    ///
+    /// `outlets` is indexed by port; `sink` and `peer` carry replies.
+    pub fn new(
+        outlets: &'a mut [Option<Outlet>],
+        pool: &'a mut BytesMut,
+        sink: Option<&'a dyn ByteSink>,
+        peer: Option<Peer>,
+        clock: &'a dyn Clock,
+        at: Instant,
+        stats: &'a LinkStats,
+    ) -> Self {
+        Self { outlets, pool, sink, peer, clock, at, stats }
+    }
+
+    /// The stamp of this call: when the frame was received (or the tick ran), on the ROS clock.
+    pub fn stamp(&self) -> RosTime {
+        self.clock.stamp(self.at)
+    }
+
+    /// When the frame was received.
+    pub fn received(&self) -> Instant {
+        self.at
+    }
+
+    /// True when publishing on `port` would reach someone: bound, and matched or latched.
+    pub fn wants(&self, port: Port) -> bool {
+        matches!(self.outlet(port), Some(o) if o.latched || o.publisher.matched() > 0)
+    }
+
+    /// Serializes and publishes `msg` if the port is wanted and within its rate limit.
+    pub fn publish<M: CdrEncode + ?Sized>(&mut self, port: Port, stamp: RosTime, msg: &M) {
+        if self.wants(port) && self.admit(port) {
+            let sample = to_cdr(msg, self.pool);
+            self.send(port, stamp, &sample);
+        }
+    }
+
+    /// Publishes a sample that is CDR already; no copy.
+    pub fn forward(&mut self, port: Port, stamp: RosTime, sample: &CdrBytes) {
+        if self.wants(port) && self.admit(port) {
+            self.send(port, stamp, sample);
+        }
+    }
+
+    /// Sends a frame back: to the frame's sender, or in a tick to the source's own target.
+    ///
+    /// A failure is counted as a send error.
+    pub fn reply(&mut self, frame: &[u8]) {
+        let to = match self.peer {
+            Some(Peer::Udp(addr)) => Some(addr),
+            _ => None,
+        };
+        let sent = self.sink.map(|sink| sink.try_send(frame, to));
+        if !matches!(sent, Some(Ok(()))) {
+            self.stats.send_errors.inc();
+        }
+    }
+
+    /// True when [`Emit::reply`] has somewhere to go.
+    pub fn can_reply(&self) -> bool {
+        self.sink.is_some()
+    }
+
+    fn outlet(&self, port: Port) -> Option<&Outlet> {
+        self.outlets.get(usize::from(port.0)).and_then(Option::as_ref)
+    }
+
+    fn admit(&mut self, port: Port) -> bool {
+        let at = self.at;
+        let outlet = self.outlets.get_mut(usize::from(port.0)).and_then(Option::as_mut);
+        let admitted = outlet.and_then(|o| o.limiter.as_mut()).is_none_or(|l| l.admit(at));
+        if !admitted {
+            self.stats.dropped_rate.inc();
+        }
+        admitted
+    }
+
+    fn send(&self, port: Port, stamp: RosTime, sample: &CdrBytes) {
+        let Some(outlet) = self.outlet(port) else { return };
+        match outlet.publisher.publish(stamp, sample) {
+            Ok(()) => self.stats.messages.inc(),
+            Err(_) => self.stats.send_errors.inc(),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The rule model and every trait of rostrans.
+//!
+//! Everything rostrans does is a [`rule::ForwardRule`]. A rule is planned once into a pipeline that binds a
+//! transport ([`transport`]), a codec ([`codec`]) and a ROS adapter ([`adapter`]); this crate holds the types and
+//! traits those parts meet at, plus the small mechanisms they share. It opens no socket and knows no protocol.
+
+pub mod adapter;
+pub mod clock;
+pub mod codec;
+pub mod diag;
+pub mod emit;
+pub mod param;
+pub mod plugin;
+pub mod rate;
+pub mod rule;
+pub mod stats;
+pub mod topic;
+pub mod transport;

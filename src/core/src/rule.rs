@@ -1,0 +1,205 @@
+//! Forward rules: what a user writes in `ros_trans_config.yaml` and what plugins produce.
+
+use std::{collections::BTreeMap, fmt, net::SocketAddr, sync::Arc};
+
+use crate::{
+    diag::Origin,
+    topic::{ServiceSpec, TopicSpec},
+};
+
+/// Unique name of a rule; the `rule` field of every log line about it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RuleId(pub Arc<str>);
+
+/// Name of a link within its rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkName(pub Arc<str>);
+
+/// Name of a codec, `family.what`, e.g. `mavlink.imu`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CodecName(pub Arc<str>);
+
+/// Name of one output or input of a codec, e.g. `data_raw`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortName(pub Arc<str>);
+
+macro_rules! name {
+    ($($t:ty),*) => {$(
+        impl $t {
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+        impl From<&str> for $t {
+            fn from(text: &str) -> Self {
+                Self(text.into())
+            }
+        }
+        impl fmt::Display for $t {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )*};
+}
+name!(RuleId, LinkName, CodecName, PortName);
+
+/// Which way a rule moves data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// Datagrams to topics.
+    UdpToRostopic,
+    /// A topic to datagrams.
+    RostopicToUdp,
+    /// Datagrams become service calls.
+    UdpToRosservice,
+    /// A service answered over datagrams.
+    RosserviceToUdp,
+    /// Shared memory to topics.
+    MemToRostopic,
+    /// A serial port to topics.
+    SerialToRos,
+    /// A topic to a serial port.
+    RosToSerial,
+    /// Bytes between UDP and serial ports, undecoded.
+    BytesRoute,
+}
+
+impl Direction {
+    /// Every direction with the name the manual gives it.
+    pub const ALL: [(Self, &'static str); 8] = [
+        (Self::UdpToRostopic, "udp_to_rostopic"),
+        (Self::RostopicToUdp, "rostopic_to_udp"),
+        (Self::UdpToRosservice, "udp_to_rosservice"),
+        (Self::RosserviceToUdp, "rosservice_to_udp"),
+        (Self::MemToRostopic, "mem_to_rostopic"),
+        (Self::SerialToRos, "serial_to_ros"),
+        (Self::RosToSerial, "ros_to_serial"),
+        (Self::BytesRoute, "bytes_route"),
+    ];
+
+    /// The manual's name.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(d, _)| *d == self).map_or("", |(_, name)| name)
+    }
+
+    /// The direction of that name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, name)| *name == text).map(|(d, _)| *d)
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Which ROS graphs a rule serves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RosSelector {
+    /// ROS 1 only.
+    Ros1,
+    /// ROS 2 only.
+    Ros2,
+    /// Every adapter that runs.
+    #[default]
+    All,
+}
+
+/// Where a rule's bytes come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The rule reads no bytes (its data comes from ROS).
+    None,
+    /// A UDP socket.
+    Udp(UdpBind),
+    /// A serial port.
+    Serial(SerialSpec),
+    /// A named shared-memory segment.
+    Mem(Arc<str>),
+}
+
+/// A UDP address to listen on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UdpBind {
+    /// `udp_listen_ip` and `udp_listen_port`. A multicast address joins that group.
+    pub addr: SocketAddr,
+    /// Interface to join multicast on (`udp_multicast_if`): an address or a name; empty lets the kernel choose.
+    pub multicast_if: Arc<str>,
+}
+
+/// A serial port: `/dev/ttyUSB0:921600`, `COM3:921600`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SerialSpec {
+    /// Device path or COM name.
+    pub device: Arc<str>,
+    /// Bits per second.
+    pub baud: u32,
+}
+
+impl fmt::Display for SerialSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.device, self.baud)
+    }
+}
+
+/// Where a link's bytes go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// `udp_dst_ip` and `udp_dst_port`; a broadcast or multicast address is allowed.
+    Udp(SocketAddr),
+    /// `serial_port`.
+    Serial(SerialSpec),
+}
+
+/// At most this many messages in each window of one second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RateLimit(pub u32);
+
+/// Options of one link's codec (`options:` in YAML), checked by the codec itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CodecOptions(pub serde_json::Map<String, serde_json::Value>);
+
+/// One input and its links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForwardRule {
+    /// Unique name.
+    pub rule_id: RuleId,
+    /// A disabled rule is checked but not started.
+    pub enable: bool,
+    /// Which way data moves.
+    pub direction: Direction,
+    /// Which ROS graphs it serves.
+    pub ros_version: RosSelector,
+    /// Where bytes come from; also the socket that answers are sent from.
+    pub source: Source,
+    /// What to do with them.
+    pub links: Vec<LinkConfig>,
+    /// Where the rule was written.
+    pub origin: Origin,
+}
+
+/// One codec bound to topics, a service, or a byte target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkConfig {
+    /// Name within the rule.
+    pub link_name: LinkName,
+    /// The codec; `None` only under `bytes_route`.
+    pub codec: Option<CodecName>,
+    /// Topic bound to the codec's first port (`topic`+`msg_type`, or `send_ros_config`).
+    pub topic: Option<TopicSpec>,
+    /// Topics bound to the codec's other ports by name.
+    pub ports: BTreeMap<PortName, TopicSpec>,
+    /// Service, for the two service directions.
+    pub service: Option<ServiceSpec>,
+    /// Where outgoing bytes go.
+    pub target: Option<Target>,
+    /// Messages per second and topic.
+    pub rate_limit: Option<RateLimit>,
+    /// Codec options.
+    pub options: CodecOptions,
+    /// Where the link was written.
+    pub origin: Origin,
+}

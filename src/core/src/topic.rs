@@ -1,0 +1,141 @@
+//! ROS topics, services and their QoS.
+
+use std::{fmt, sync::Arc};
+
+use rostrans_schema::TypeName;
+use thiserror::Error;
+
+/// A fully qualified ROS name such as `/mavros/imu/data`; used for topics and services.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TopicName(Arc<str>);
+
+/// Why a text is not a topic name.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error(
+    "invalid topic name '{0}'; use letters, digits, '_' and '/', each part starting with a letter or '_'"
+)]
+pub struct TopicNameError(pub String);
+
+impl TopicName {
+    /// Parses a name and makes it absolute (`chatter` becomes `/chatter`).
+    ///
+    /// **Errors**: an empty part, a trailing `/`, a part that starts with a digit, or any character ROS 2 refuses.
+    pub fn parse(text: &str) -> Result<Self, TopicNameError> {
+        let relative = text.strip_prefix('/').unwrap_or(text);
+        let part_is_valid = |part: &str| {
+            part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        if relative.split('/').all(part_is_valid) {
+            Ok(Self(format!("/{relative}").into()))
+        } else {
+            Err(TopicNameError(text.to_owned()))
+        }
+    }
+
+    /// The absolute name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TopicName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for TopicName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TopicName({})", self.0)
+    }
+}
+
+/// Whether lost samples are sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reliability {
+    /// Never repeated.
+    BestEffort,
+    /// Repeated until acknowledged.
+    Reliable,
+}
+
+/// Whether late subscribers get earlier samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// Only what is published from now on.
+    Volatile,
+    /// The last `depth` samples first ("latched").
+    TransientLocal,
+}
+
+/// Quality of service of one endpoint; history is keep-last `depth`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Qos {
+    /// Repeat lost samples or not.
+    pub reliability: Reliability,
+    /// Replay to late subscribers or not.
+    pub durability: Durability,
+    /// Samples kept per endpoint.
+    pub depth: u16,
+}
+
+impl Qos {
+    /// Reliable, volatile, keep last 10: the ROS 2 default.
+    pub const fn reliable() -> Self {
+        Self { reliability: Reliability::Reliable, durability: Durability::Volatile, depth: 10 }
+    }
+
+    /// Best effort, volatile, keep last 5: `rmw_qos_profile_sensor_data`.
+    pub const fn sensor_data() -> Self {
+        Self { reliability: Reliability::BestEffort, durability: Durability::Volatile, depth: 5 }
+    }
+
+    /// Reliable, transient local, keep last `depth`: what ROS 1 calls latched.
+    pub const fn latched(depth: u16) -> Self {
+        Self { reliability: Reliability::Reliable, durability: Durability::TransientLocal, depth }
+    }
+
+    /// The same with another depth.
+    pub const fn with_depth(self, depth: u16) -> Self {
+        Self { depth, ..self }
+    }
+}
+
+/// A topic to publish or subscribe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicSpec {
+    /// Absolute name.
+    pub name: TopicName,
+    /// Message type.
+    pub msg_type: TypeName,
+    /// QoS offered (publisher) or requested (subscriber).
+    pub qos: Qos,
+}
+
+/// A service to offer or call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceSpec {
+    /// Absolute name.
+    pub name: TopicName,
+    /// Service type.
+    pub srv_type: TypeName,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_names_become_absolute() {
+        assert_eq!(TopicName::parse("chatter").unwrap().as_str(), "/chatter");
+        assert_eq!(TopicName::parse("/a/b_2").unwrap().as_str(), "/a/b_2");
+    }
+
+    #[test]
+    fn invalid_names_are_refused() {
+        for bad in ["", "/", "/a/", "a//b", "/1a", "/a b", "/ä", "/a-b", "/a/{x}"] {
+            assert!(TopicName::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

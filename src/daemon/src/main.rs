@@ -1,0 +1,3 @@
+//! The rostrans daemon.
+
+fn main() {}

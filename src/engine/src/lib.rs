@@ -1,0 +1,3 @@
+//! Rules to plan to running pipelines.
+
+pub mod topology;

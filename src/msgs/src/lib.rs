@@ -1,0 +1,1 @@
+//! Typed ROS messages for the hot path.

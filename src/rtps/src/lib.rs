@@ -1,0 +1,1 @@
+//! DDSI-RTPS engine.
