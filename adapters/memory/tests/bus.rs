@@ -1,5 +1,7 @@
 //! The in-process bus as its users see it.
 
+#![expect(clippy::unwrap_used, reason = "test helpers")]
+
 use std::{
     sync::{Arc, Mutex},
     time::Duration,
