@@ -9,10 +9,16 @@ pub mod clock;
 pub mod codec;
 pub mod diag;
 pub mod emit;
+pub mod filter;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod param;
 pub mod plugin;
 pub mod rate;
+pub mod registry;
 pub mod rule;
 pub mod stats;
+pub mod suggest;
+pub mod text;
 pub mod topic;
 pub mod transport;

@@ -1,0 +1,69 @@
+//! Parameter definitions; the one table behind `rostrans.param`, `--key=value`, `--help` and the README.
+
+/// What a parameter's value must look like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ParamKind {
+    /// `true`/`false`, `1`/`0`, `yes`/`no`, `on`/`off`.
+    Bool,
+    /// A whole number within bounds.
+    Int {
+        /// Smallest allowed.
+        min: i64,
+        /// Largest allowed.
+        max: i64,
+    },
+    /// Any text.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+impl ParamKind {
+    /// The allowed values in words, e.g. `1 to 65535`.
+    pub fn allowed(self) -> String {
+        match self {
+            Self::Bool => "true or false".to_owned(),
+            Self::Int { min, max } => format!("{min} to {max}"),
+            Self::Text => "text".to_owned(),
+            Self::Choice(words) => words.join(" | "),
+        }
+    }
+
+    /// Brings a value to its canonical spelling: `Yes` becomes `true`, ` 007` becomes `7`, `DEBUG` becomes `debug`.
+    ///
+    /// **Errors**: what is allowed, as a remedy.
+    pub(crate) fn canonical(self, value: &str) -> Result<String, String> {
+        match self {
+            Self::Bool => match value.to_ascii_lowercase().as_str() {
+                "true" | "1" | "yes" | "on" => Ok("true".to_owned()),
+                "false" | "0" | "no" | "off" => Ok("false".to_owned()),
+                _ => Err("write true or false".to_owned()),
+            },
+            Self::Int { min, max } => match value.parse::<i64>() {
+                Ok(n) if (min..=max).contains(&n) => Ok(n.to_string()),
+                _ => Err(format!("write a whole number from {min} to {max}")),
+            },
+            Self::Text => Ok(value.to_owned()),
+            Self::Choice(words) => words
+                .iter()
+                .find(|word| word.eq_ignore_ascii_case(value))
+                .map(|word| (*word).to_owned())
+                .ok_or_else(|| format!("write one of {}", words.join(", "))),
+        }
+    }
+}
+
+/// One parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamDef {
+    /// The key in `rostrans.param`.
+    pub key: &'static str,
+    /// Allowed values.
+    pub kind: ParamKind,
+    /// Default, as written in the file.
+    pub default: &'static str,
+    /// Unit of a number.
+    pub unit: Option<&'static str>,
+    /// One line of explanation.
+    pub doc: &'static str,
+}
