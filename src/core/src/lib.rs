@@ -10,15 +10,16 @@ pub mod codec;
 pub mod diag;
 pub mod emit;
 pub mod filter;
-#[doc(hidden)]
 pub mod fuzzing;
 pub mod param;
 pub mod plugin;
+pub mod queue;
 pub mod rate;
 pub mod registry;
 pub mod rule;
 pub mod stats;
 pub mod suggest;
 pub mod text;
+pub mod throttle;
 pub mod topic;
 pub mod transport;

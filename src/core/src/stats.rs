@@ -1,6 +1,9 @@
 //! Per-link counters.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
@@ -8,18 +11,22 @@ macro_rules! counters {
         #[derive(Debug, Default)]
         pub struct LinkStats {
             $($(#[$doc])* pub $name: Counter,)*
+            /// When the link last saw a frame or a sample.
+            pub last_active: LastActive,
         }
 
         /// The counters at one moment.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct LinkSnapshot {
             $($(#[$doc])* pub $name: u64,)*
+            /// When the link last saw a frame or a sample.
+            pub last_active: Option<Instant>,
         }
 
         impl LinkStats {
             /// Reads all counters.
             pub fn snapshot(&self) -> LinkSnapshot {
-                LinkSnapshot { $($name: self.$name.load(),)* }
+                LinkSnapshot { $($name: self.$name.load(),)* last_active: self.last_active.load() }
             }
         }
     };
@@ -66,5 +73,47 @@ impl Counter {
     /// The present value.
     pub fn load(&self) -> u64 {
         self.0.load(Relaxed)
+    }
+}
+
+/// The instant of the latest activity, kept in one relaxed atomic.
+#[derive(Debug)]
+pub struct LastActive {
+    base: Instant,
+    /// Nanoseconds since `base`, plus one; 0 stands for never.
+    after_ns: AtomicU64,
+}
+
+impl LastActive {
+    /// Notes activity at `at`.
+    pub fn mark(&self, at: Instant) {
+        let after = at.saturating_duration_since(self.base).as_nanos();
+        self.after_ns.store(u64::try_from(after).unwrap_or(u64::MAX).saturating_add(1), Relaxed);
+    }
+
+    /// The latest activity, if there was any.
+    pub fn load(&self) -> Option<Instant> {
+        let after = self.after_ns.load(Relaxed).checked_sub(1)?;
+        Some(self.base + Duration::from_nanos(after))
+    }
+}
+
+impl Default for LastActive {
+    fn default() -> Self {
+        Self { base: Instant::now(), after_ns: AtomicU64::new(0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_activity_is_the_latest_mark() {
+        let stats = LinkStats::default();
+        assert_eq!(stats.snapshot().last_active, None);
+        let at = Instant::now() + Duration::from_secs(3);
+        stats.last_active.mark(at);
+        assert_eq!(stats.snapshot().last_active, Some(at));
     }
 }

@@ -59,6 +59,18 @@ pub trait Ingress: Send {
 
     /// Counts bytes or frames the framer threw away.
     fn malformed(&mut self, _error: Malformed) {}
+
+    /// Told once frames can arrive, and whenever the device is lost or found again.
+    fn device(&mut self, _state: DeviceState<'_>) {}
+}
+
+/// Whether a transport's socket or port is usable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceState<'a> {
+    /// Open; frames can arrive.
+    Up,
+    /// Absent or lost, with the reason; the transport goes on trying to open it.
+    Down(&'a str),
 }
 
 /// What a framer or socket could not use.
