@@ -1,0 +1,86 @@
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// Whom a participant looks for, as `ROS_AUTOMATIC_DISCOVERY_RANGE` defines it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DiscoveryRange {
+    /// Nobody is searched and nobody is accepted; static peers are ignored as well.
+    Off,
+    /// Participants on this host only: sockets bound to 127.0.0.1, announcements to its standard ports.
+    Localhost,
+    /// Every participant the multicast group 239.255.0.1 reaches, and those of this host.
+    #[default]
+    Subnet,
+}
+
+/// Everything a [`Participant`](crate::Participant) needs to know before it opens a socket.
+#[derive(Clone, Debug)]
+pub struct ParticipantConfig {
+    /// DDS domain, 0 to 230; on Linux 0 to 101 stay clear of the ephemeral ports.
+    pub domain: u16,
+    /// Whom to discover.
+    pub range: DiscoveryRange,
+    /// Hosts to announce to in addition; port 0 means the standard ports of participants 0 to 31 there.
+    pub static_peers: Vec<SocketAddr>,
+    /// Addresses of the IPv4 interfaces to use in [`DiscoveryRange::Subnet`]; empty means all of them.
+    pub interfaces: Vec<IpAddr>,
+    /// USER_DATA of the participant; ROS peers expect `enclave=/;`.
+    pub user_data: Vec<u8>,
+    /// How long peers keep us without hearing an announcement.
+    pub lease: Duration,
+    /// Bounds on what datagrams from outside can make us store.
+    pub limits: Limits,
+    /// Starting rate of fragments to one destination, bytes per second.
+    ///
+    /// Losses halve it, undisturbed samples raise it slowly again. A receiver with the default socket buffer of 208 KiB
+    /// keeps up with about 200 MB/s.
+    pub pace_bytes_per_s: u64,
+    /// Requested socket buffer size in bytes; the kernel caps it at `net.core.rmem_max`/`wmem_max`.
+    pub socket_buffer: usize,
+}
+
+impl Default for ParticipantConfig {
+    fn default() -> Self {
+        Self {
+            domain: 0,
+            range: DiscoveryRange::default(),
+            static_peers: Vec::new(),
+            interfaces: Vec::new(),
+            user_data: b"enclave=/;".to_vec(),
+            lease: Duration::from_secs(20),
+            limits: Limits::default(),
+            pace_bytes_per_s: 200_000_000,
+            socket_buffer: 8 << 20,
+        }
+    }
+}
+
+/// Bounds on the state that input from the network can create.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Remote participants.
+    pub peers: usize,
+    /// Endpoints of one remote participant.
+    pub endpoints_per_peer: usize,
+    /// Size of one received sample in bytes.
+    pub sample_bytes: usize,
+    /// Partly received samples of one remote writer.
+    pub partial_samples: usize,
+    /// Bytes of all partly received or out-of-order samples together.
+    pub pending_bytes: usize,
+    /// Out-of-order samples one reader holds per remote writer.
+    pub reorder_samples: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            peers: 256,
+            endpoints_per_peer: 2048,
+            sample_bytes: 64 << 20,
+            partial_samples: 4,
+            pending_bytes: 64 << 20,
+            reorder_samples: 256,
+        }
+    }
+}
