@@ -2,8 +2,11 @@
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr, sync::Arc};
 
+use thiserror::Error;
+
 use crate::{
     diag::Origin,
+    text::excerpt,
     topic::{ServiceSpec, TopicSpec},
 };
 
@@ -175,10 +178,29 @@ pub struct ForwardRule {
     pub ros_version: RosSelector,
     /// Where bytes come from; also the socket that answers are sent from.
     pub source: Source,
+    /// For a `bytes_route` from a serial port: the UDP address its endpoints answer to (`udp_listen_ip`,
+    /// `udp_listen_port`). `None` makes the route one-way.
+    pub upstream: Option<SocketAddr>,
     /// What to do with them.
     pub links: Vec<LinkConfig>,
     /// Where the rule was written.
     pub origin: Origin,
+}
+
+impl ForwardRule {
+    /// An enabled rule for every ROS, without source and links yet.
+    pub fn new(rule_id: impl Into<RuleId>, direction: Direction, origin: Origin) -> Self {
+        Self {
+            rule_id: rule_id.into(),
+            enable: true,
+            direction,
+            ros_version: RosSelector::All,
+            source: Source::None,
+            upstream: None,
+            links: Vec::new(),
+            origin,
+        }
+    }
 }
 
 /// One codec bound to topics, a service, or a byte target.
@@ -202,4 +224,84 @@ pub struct LinkConfig {
     pub options: CodecOptions,
     /// Where the link was written.
     pub origin: Origin,
+}
+
+impl LinkConfig {
+    /// A link with nothing bound yet.
+    pub fn new(link_name: impl Into<LinkName>, codec: Option<CodecName>, origin: Origin) -> Self {
+        Self {
+            link_name: link_name.into(),
+            codec,
+            topic: None,
+            ports: BTreeMap::new(),
+            service: None,
+            target: None,
+            rate_limit: None,
+            options: CodecOptions::default(),
+            origin,
+        }
+    }
+}
+
+impl SerialSpec {
+    /// Reads `device:baud`, e.g. `/dev/ttyUSB0:921600` or `COM3:921600`.
+    ///
+    /// `default_baud` stands in when the text names a device only.
+    ///
+    /// **Errors**: an empty device, or a baud rate that is no whole number from 1 to 20,000,000.
+    pub fn parse(text: &str, default_baud: Option<u32>) -> Result<Self, SerialSpecError> {
+        let bad = || SerialSpecError(excerpt(text));
+        let (device, baud) = match text.rsplit_once(':') {
+            Some((device, baud)) => (device, baud.trim().parse().map_err(|_| bad())?),
+            None => (text, default_baud.ok_or_else(bad)?),
+        };
+        let device = device.trim();
+        if device.is_empty() || device.contains(char::is_control) || !(1..=MAX_BAUD).contains(&baud) {
+            return Err(bad());
+        }
+        Ok(Self { device: device.into(), baud })
+    }
+}
+
+/// Why a text is not a serial port.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("invalid serial port '{0}'; write device and baud rate, e.g. '/dev/ttyUSB0:921600' or 'COM3:921600'")]
+pub struct SerialSpecError(pub String);
+
+/// Faster than any UART driver goes; a larger number is a typing error.
+const MAX_BAUD: u32 = 20_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serial_port_is_device_and_baud() {
+        for (text, device, baud) in [
+            ("/dev/ttyUSB0:921600", "/dev/ttyUSB0", 921_600),
+            ("COM3:57600", "COM3", 57_600),
+            (" /dev/serial/by-id/usb-3D:x : 115200", "/dev/serial/by-id/usb-3D:x", 115_200),
+            ("/dev/ttyACM0", "/dev/ttyACM0", 9600),
+        ] {
+            let spec = SerialSpec::parse(text, Some(9600)).unwrap();
+            assert_eq!((&*spec.device, spec.baud), (device, baud), "{text}");
+        }
+    }
+
+    #[test]
+    fn odd_serial_ports_are_refused() {
+        for bad in
+            ["", ":", ":9600", "/dev/x:", "/dev/x:fast", "/dev/x:0", "/dev/x:99999999999", "/dev/x", "a\0:1"]
+        {
+            assert!(SerialSpec::parse(bad, None).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_direction_reads_back() {
+        for (direction, name) in Direction::ALL {
+            assert_eq!(Direction::parse(name), Some(direction));
+            assert_eq!(direction.as_str(), name);
+        }
+    }
 }
