@@ -1,0 +1,4 @@
+//! MAVLink: messages, flight modes and the codecs between MAVLink and MAVROS topics.
+
+pub mod dialect;
+pub mod mode;
