@@ -1,1 +1,20 @@
-//! Business modules: settings to forward rules.
+//! Business modules: settings in, forward rules out.
+//!
+//! A plugin owns some `rostrans.param` keys and turns their values into the same [`ForwardRule`]s that a user could
+//! write in `ros_trans_config.yaml`. It opens nothing and starts nothing.
+//!
+//! [`ForwardRule`]: rostrans_core::rule::ForwardRule
+
+#![warn(clippy::indexing_slicing)]
+
+use rostrans_core::plugin::Plugin;
+
+mod address;
+mod router;
+
+pub use router::Router;
+
+/// Every plugin that ships, in the order in which their rules are planned.
+pub fn all() -> Vec<Box<dyn Plugin>> {
+    vec![Box::new(Router)]
+}
