@@ -86,8 +86,10 @@ fn field_name(field: &str) -> String {
 }
 
 fn type_name(message: &str) -> String {
-    let word =
-        |w: &str| w.get(..1).unwrap_or_default().to_owned() + &w[1.min(w.len())..].to_ascii_lowercase();
+    let word = |w: &str| match w.split_at_checked(1) {
+        Some((head, tail)) => head.to_owned() + &tail.to_ascii_lowercase(),
+        None => String::new(),
+    };
     message.split('_').map(word).collect()
 }
 
@@ -113,39 +115,21 @@ fn write_message(out: &mut String, rows: &[Row<'_>]) -> Result<(), Box<dyn Error
     writeln!(out, "    fn decode(payload: &[u8]) -> Self {{")?;
     writeln!(out, "        let b: [u8; {}] = padded(payload);\n        Self {{", first.len_full)?;
     for Row { field, rust_type, offset, count, .. } in rows {
-        let width = width(rust_type);
         match count {
             1 => writeln!(out, "            {field}: {rust_type}::from_le_bytes(at(&b, {offset})),")?,
-            _ => writeln!(
-                out,
-                "            {field}: std::array::from_fn(|i| {rust_type}::from_le_bytes(at(&b, {offset} + {width} * i))),"
-            )?,
+            _ => writeln!(out, "            {field}: array(&b, {offset}, {rust_type}::from_le_bytes),")?,
         }
     }
     writeln!(out, "        }}\n    }}\n\n    fn encode(&self, out: &mut BytesMut) {{")?;
     writeln!(out, "        let mut b = [0_u8; {}];", first.len_full)?;
     for Row { field, rust_type, offset, count, .. } in rows {
-        let width = width(rust_type);
         match count {
             1 => writeln!(out, "        put(&mut b, {offset}, self.{field}.to_le_bytes());")?,
             _ => {
-                writeln!(out, "        for (i, v) in self.{field}.iter().enumerate() {{")?;
-                writeln!(
-                    out,
-                    "            put(&mut b, {offset} + {width} * i, v.to_le_bytes());\n        }}"
-                )?;
+                writeln!(out, "        put_array(&mut b, {offset}, self.{field}, {rust_type}::to_le_bytes);")?
             }
         }
     }
     writeln!(out, "        out.extend_from_slice(&b);\n    }}\n}}\n")?;
     Ok(())
-}
-
-fn width(rust_type: &str) -> usize {
-    match rust_type {
-        "u8" | "i8" => 1,
-        "u16" | "i16" => 2,
-        "u32" | "i32" | "f32" => 4,
-        _ => 8,
-    }
 }

@@ -110,13 +110,18 @@ impl Cov3 {
 
     /// A 6x6 matrix with this as its upper left block and `lower` as its lower right one; the rest is zero.
     pub fn to_6x6(self, lower: Self) -> [f64; 36] {
+        let [a, b, c, d, e, f, g, h, i] = self.0;
+        let [j, k, l, m, n, o, p, q, r] = lower.0;
+        let rows = [
+            [a, b, c, 0.0, 0.0, 0.0],
+            [d, e, f, 0.0, 0.0, 0.0],
+            [g, h, i, 0.0, 0.0, 0.0],
+            [0.0, 0.0, 0.0, j, k, l],
+            [0.0, 0.0, 0.0, m, n, o],
+            [0.0, 0.0, 0.0, p, q, r],
+        ];
         let mut out = [0.0; 36];
-        for (row, (upper, lower)) in self.0.chunks_exact(3).zip(lower.0.chunks_exact(3)).enumerate() {
-            for (column, (u, l)) in upper.iter().zip(lower).enumerate() {
-                out[row * 6 + column] = *u;
-                out[(row + 3) * 6 + column + 3] = *l;
-            }
-        }
+        out.iter_mut().zip(rows.as_flattened()).for_each(|(to, from)| *to = *from);
         out
     }
 }
@@ -264,7 +269,7 @@ mod tests {
     #[test]
     fn attitudes_of_the_reference_convert() {
         let cases = [
-            ([0.0, 0.0, 0.0], [0.707_107, 0.0, 0.0, 0.707_107], [0.0, 0.0, 1.570_796]),
+            ([0.0, 0.0, 0.0], [FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2], [0.0, 0.0, FRAC_PI_2]),
             ([0.0, 0.0, FRAC_PI_2], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0]),
             ([0.1, 0.2, 0.3], [0.796_853, 0.099_201, -0.050_735, 0.593_811], [0.1, -0.2, 1.270_796]),
             ([0.0, 0.0, -2.0], [-0.212_958, 0.0, 0.0, 0.977_061], [0.0, 0.0, -2.712_389]),
@@ -299,7 +304,7 @@ mod tests {
     #[test]
     fn yaws_of_the_reference_convert() {
         let cases =
-            [(0.0, 1.570_796), (0.5, 1.070_796), (FRAC_PI_2, 0.0), (3.0, -1.429_204), (-3.0, -1.712_389)];
+            [(0.0, FRAC_PI_2), (0.5, 1.070_796), (FRAC_PI_2, 0.0), (3.0, -1.429_204), (-3.0, -1.712_389)];
         for (ros, ned) in cases {
             assert!((swap_yaw(ros) - ned).abs() < 1e-6, "{ros}");
         }

@@ -51,6 +51,21 @@ fn put<const W: usize>(bytes: &mut [u8], offset: usize, value: [u8; W]) {
     }
 }
 
+fn array<T, const W: usize, const N: usize>(bytes: &[u8], offset: usize, read: fn([u8; W]) -> T) -> [T; N] {
+    std::array::from_fn(|i| read(at(bytes, offset + W * i)))
+}
+
+fn put_array<T, const W: usize, const N: usize>(
+    bytes: &mut [u8],
+    offset: usize,
+    values: [T; N],
+    write: fn(T) -> [u8; W],
+) {
+    for (i, value) in values.into_iter().enumerate() {
+        put(bytes, offset + W * i, write(value));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

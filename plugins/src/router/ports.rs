@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 
 /// Added to a base port for each further vehicle.
-pub const PORT_STEP: u16 = 2;
+pub(crate) const PORT_STEP: u16 = 2;
 /// Ports of ground stations and simulators that are the same for every vehicle.
-pub const FIXED_PORTS: [u16; 3] = [14550, 14555, 18570];
+pub(crate) const FIXED_PORTS: [u16; 3] = [14550, 14555, 18570];
 
 /// Port of the vehicle at `index` (from 0): two further for each vehicle, except [`FIXED_PORTS`].
 ///
 /// `None` past 65535.
-pub fn vehicle_port(base: u16, index: u16) -> Option<u16> {
+pub(crate) fn vehicle_port(base: u16, index: u16) -> Option<u16> {
     if FIXED_PORTS.contains(&base) {
         return Some(base);
     }
@@ -18,7 +18,7 @@ pub fn vehicle_port(base: u16, index: u16) -> Option<u16> {
 }
 
 /// [`vehicle_port`] of an address.
-pub fn vehicle_address(base: SocketAddr, index: u16) -> Option<SocketAddr> {
+pub(crate) fn vehicle_address(base: SocketAddr, index: u16) -> Option<SocketAddr> {
     Some(SocketAddr::new(base.ip(), vehicle_port(base.port(), index)?))
 }
 
