@@ -23,17 +23,20 @@ impl CdrSizer {
     }
 
     /// Pads to a multiple of `align` (a power of two).
+    #[inline]
     pub fn align(&mut self, align: usize) {
         self.len = (self.len + align - 1) & !(align - 1);
     }
 
     /// Counts one primitive of `size` bytes, aligned to its size.
+    #[inline]
     pub fn primitive(&mut self, size: usize) {
         self.align(size);
         self.len += size;
     }
 
     /// Counts `count` primitives of `size` bytes in a row; none adds no padding.
+    #[inline]
     pub fn primitives(&mut self, count: usize, size: usize) {
         if count > 0 {
             self.align(size);
@@ -42,8 +45,15 @@ impl CdrSizer {
     }
 
     /// Counts a string: `u32` length, bytes, terminating NUL.
+    #[inline]
     pub fn string(&mut self, text: &str) {
         self.primitive(4);
         self.len += text.len() + 1;
+    }
+
+    /// Counts a wide string: `u32` count, then each UTF-16 unit as `u32`.
+    pub fn wide_string(&mut self, text: &str) {
+        self.primitive(4);
+        self.len += 4 * text.encode_utf16().count();
     }
 }

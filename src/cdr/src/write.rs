@@ -2,18 +2,7 @@
 
 use bytes::{BufMut, BytesMut};
 
-use crate::{CdrBytes, CdrSizer, HEADER_LEN};
-
-/// A message that can write itself as a CDR body.
-///
-/// `size` and `encode` must visit the same fields in the same order.
-pub trait CdrEncode {
-    /// Adds the length of this value to the size pass.
-    fn size(&self, sizer: &mut CdrSizer);
-
-    /// Appends this value.
-    fn encode(&self, writer: &mut CdrWriter<'_>);
-}
+use crate::Number;
 
 /// Appends CDR fields to a buffer whose body starts at `origin`.
 #[derive(Debug)]
@@ -29,81 +18,82 @@ impl<'a> CdrWriter<'a> {
         Self { buf, origin }
     }
 
+    /// Body length so far, in bytes.
+    pub fn position(&self) -> usize {
+        self.buf.len() - self.origin
+    }
+
     /// Pads with zeros to a multiple of `align` (a power of two) counted from the body's start.
+    #[inline]
     pub fn align(&mut self, align: usize) {
-        let pad = (self.buf.len() - self.origin).wrapping_neg() & (align - 1);
-        self.buf.put_bytes(0, pad);
+        let pad = self.position().wrapping_neg() & (align - 1);
+        if pad > 0 {
+            self.buf.put_bytes(0, pad);
+        }
     }
 
     /// Appends bytes as they are.
+    #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
-        self.buf.put_slice(bytes);
+        self.buf.extend_from_slice(bytes);
+    }
+
+    /// Appends one number.
+    #[inline]
+    pub fn number<T: Number>(&mut self, value: T) {
+        self.align(T::SIZE);
+        let value = if cfg!(target_endian = "big") { value.swapped() } else { value };
+        self.bytes(bytemuck::bytes_of(&value));
+    }
+
+    /// Appends numbers in a row: one copy on a little-endian host. None adds no padding.
+    #[inline]
+    pub fn numbers<T: Number>(&mut self, values: &[T]) {
+        if values.is_empty() {
+            return;
+        }
+        if cfg!(target_endian = "big") {
+            values.iter().for_each(|v| self.number(*v));
+        } else {
+            self.align(T::SIZE);
+            self.bytes(bytemuck::cast_slice(values));
+        }
+    }
+
+    /// Appends a `u32` length. Longer than `u32::MAX` cannot be held in memory by any message this program builds.
+    #[inline]
+    pub fn length(&mut self, len: usize) {
+        self.number(u32::try_from(len).unwrap_or(u32::MAX));
     }
 
     /// Appends a string: `u32` length with the NUL counted, bytes, NUL.
+    #[inline]
     pub fn string(&mut self, text: &str) {
-        u32::try_from(text.len() + 1).unwrap_or(u32::MAX).encode(self);
-        self.buf.put_slice(text.as_bytes());
+        self.length(text.len() + 1);
+        self.bytes(text.as_bytes());
         self.buf.put_u8(0);
     }
-}
 
-macro_rules! primitive {
-    ($($t:ty),*) => {$(
-        impl CdrEncode for $t {
-            fn size(&self, sizer: &mut CdrSizer) {
-                sizer.primitive(size_of::<$t>());
-            }
+    /// Appends a wide string: `u32` count of UTF-16 units, then each unit as `u32`, no terminator.
+    ///
+    /// This is what the type supports of both ROS 2 DDS middlewares write in XCDR1 on Linux.
+    pub fn wide_string(&mut self, text: &str) {
+        self.length(text.encode_utf16().count());
+        text.encode_utf16().for_each(|unit| self.number(u32::from(unit)));
+    }
 
-            fn encode(&self, writer: &mut CdrWriter<'_>) {
-                writer.align(size_of::<$t>());
-                writer.bytes(&self.to_le_bytes());
-            }
+    /// Reserves a `u32` length to be filled in by [`CdrWriter::set_length`]; returns its position.
+    pub fn length_later(&mut self) -> usize {
+        self.number(0_u32);
+        self.position() - 4
+    }
+
+    /// Fills in a length reserved by [`CdrWriter::length_later`].
+    pub fn set_length(&mut self, position: usize, len: usize) {
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        let at = self.origin + position;
+        if let Some(field) = self.buf.get_mut(at..at + 4) {
+            field.copy_from_slice(&len.to_le_bytes());
         }
-    )*};
-}
-primitive!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
-
-impl CdrEncode for bool {
-    fn size(&self, sizer: &mut CdrSizer) {
-        sizer.primitive(1);
     }
-
-    fn encode(&self, writer: &mut CdrWriter<'_>) {
-        writer.bytes(&[u8::from(*self)]);
-    }
-}
-
-impl CdrEncode for str {
-    fn size(&self, sizer: &mut CdrSizer) {
-        sizer.string(self);
-    }
-
-    fn encode(&self, writer: &mut CdrWriter<'_>) {
-        writer.string(self);
-    }
-}
-
-impl CdrEncode for String {
-    fn size(&self, sizer: &mut CdrSizer) {
-        sizer.string(self);
-    }
-
-    fn encode(&self, writer: &mut CdrWriter<'_>) {
-        writer.string(self);
-    }
-}
-
-/// Serializes `msg` into space split off `pool`.
-///
-/// The pool keeps its chunk: once every sample split from it was dropped, its space is used again, so a steady
-/// stream whose samples are not kept allocates nothing.
-pub fn to_cdr<M: CdrEncode + ?Sized>(msg: &M, pool: &mut BytesMut) -> CdrBytes {
-    let mut sizer = CdrSizer::new();
-    msg.size(&mut sizer);
-    pool.reserve(HEADER_LEN + sizer.len());
-    pool.put_slice(&[0, 1, 0, 0]);
-    msg.encode(&mut CdrWriter::new(pool));
-    debug_assert_eq!(pool.len(), HEADER_LEN + sizer.len(), "size pass and write pass differ");
-    CdrBytes::new(pool.split().freeze()).unwrap_or_default()
 }
