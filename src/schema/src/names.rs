@@ -68,6 +68,21 @@ impl TypeName {
         Ok(Self { text: format!("{package}/{}/{name}", kind.folder()).into(), kind })
     }
 
+    /// A message of checked parts.
+    pub(crate) fn of_message(package: &str, name: &str) -> Self {
+        Self { text: format!("{package}/msg/{name}").into(), kind: TypeKind::Message }
+    }
+
+    /// The same name with something after it, e.g. `_Request`.
+    pub(crate) fn with_suffix(&self, suffix: &str) -> Self {
+        Self { text: format!("{}{suffix}", self.text).into(), kind: self.kind }
+    }
+
+    /// The name before `suffix`, if it ends in it.
+    pub(crate) fn without_suffix(&self, suffix: &str) -> Option<Self> {
+        Some(Self { text: self.text.strip_suffix(suffix)?.into(), kind: self.kind })
+    }
+
     /// Message or service.
     pub fn kind(&self) -> TypeKind {
         self.kind

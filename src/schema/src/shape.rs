@@ -1,0 +1,180 @@
+//! A message with all its names resolved: what every walker over values goes by.
+
+use std::sync::Arc;
+
+use crate::{
+    definition::{Arity, ConstantDef, Dialect, Literal, Primitive},
+    names::TypeName,
+};
+
+/// The resolved structure of one message.
+#[derive(Debug, PartialEq)]
+pub struct Shape {
+    name: TypeName,
+    dialect: Dialect,
+    fields: Box<[Field]>,
+    constants: Box<[ConstantDef]>,
+    depth: usize,
+    min_size: usize,
+    flat: Option<Flat>,
+}
+
+/// One field of a [`Shape`].
+#[derive(Debug, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its type.
+    pub field_type: FieldType,
+    /// How many values it holds.
+    pub arity: Arity,
+    /// Its default, if the definition gives one.
+    pub default: Option<Literal>,
+}
+
+/// The type of a field without its array suffix.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FieldType {
+    /// A number or `bool`.
+    Primitive(Primitive),
+    /// Text; the bound counts octets.
+    String(Option<u32>),
+    /// UTF-16 text; the bound counts units.
+    WideString(Option<u32>),
+    /// ROS 1 `time`.
+    Time,
+    /// ROS 1 `duration`.
+    Duration,
+    /// Another message.
+    Message(Arc<Shape>),
+}
+
+/// A stretch of numbers of one size with nothing between them, on the wire as in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flat {
+    /// Octets of each number, which is also the alignment.
+    pub unit: usize,
+    /// How many numbers.
+    pub count: usize,
+}
+
+impl Shape {
+    /// Deepest nesting accepted; bounds the recursion of every walker. Real messages stay below 10.
+    pub const MAX_DEPTH: usize = 32;
+
+    pub(crate) fn new(
+        name: TypeName,
+        dialect: Dialect,
+        fields: Vec<Field>,
+        constants: Vec<ConstantDef>,
+    ) -> Self {
+        let depth = fields.iter().map(|f| f.field_type.depth()).max().unwrap_or(0) + 1;
+        // An empty ROS 2 message has one octet on the wire, an empty ROS 1 message none.
+        let min_size = match (fields.is_empty(), dialect) {
+            (true, Dialect::Ros2) => 1,
+            _ => fields.iter().fold(0, |sum: usize, f| sum.saturating_add(f.min_size())),
+        };
+        let flat = flat_of(&fields);
+        Self { name, dialect, fields: fields.into(), constants: constants.into(), depth, min_size, flat }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &TypeName {
+        &self.name
+    }
+
+    /// Which ROS it was defined for.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Its fields in order; none for an empty message.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// Its constants in order.
+    pub fn constants(&self) -> &[ConstantDef] {
+        &self.constants
+    }
+
+    /// Levels of messages, itself included.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Fewest octets a value takes on the wire, padding not counted.
+    pub fn min_size(&self) -> usize {
+        self.min_size
+    }
+
+    /// Set when the whole message is a stretch of equal-sized numbers.
+    pub fn flat(&self) -> Option<Flat> {
+        self.flat
+    }
+}
+
+impl Field {
+    /// Fewest octets it takes on the wire, padding not counted.
+    pub fn min_size(&self) -> usize {
+        match self.arity {
+            Arity::One => self.field_type.min_size(),
+            Arity::Array(len) => self.field_type.min_size().saturating_mul(len as usize),
+            Arity::Sequence(_) => 4,
+        }
+    }
+
+    /// Set when the field is a stretch of equal-sized numbers.
+    pub fn flat(&self) -> Option<Flat> {
+        let element = self.field_type.flat()?;
+        match self.arity {
+            Arity::One => Some(element),
+            Arity::Array(len) => {
+                Some(Flat { count: element.count.checked_mul(len as usize)?, unit: element.unit })
+            }
+            Arity::Sequence(_) => None,
+        }
+    }
+}
+
+impl FieldType {
+    /// Fewest octets one value takes on the wire, padding not counted.
+    pub fn min_size(&self) -> usize {
+        match self {
+            Self::Primitive(primitive) => primitive.size(),
+            Self::String(_) | Self::WideString(_) => 4,
+            Self::Time | Self::Duration => 8,
+            Self::Message(shape) => shape.min_size(),
+        }
+    }
+
+    /// Set when one value is a stretch of equal-sized numbers. `bool` is none: its octets must be checked.
+    pub fn flat(&self) -> Option<Flat> {
+        match self {
+            Self::Primitive(Primitive::Bool) | Self::String(_) | Self::WideString(_) => None,
+            Self::Primitive(primitive) => Some(Flat { unit: primitive.size(), count: 1 }),
+            Self::Time | Self::Duration => Some(Flat { unit: 4, count: 2 }),
+            Self::Message(shape) => shape.flat(),
+        }
+    }
+
+    /// True for numbers and `bool`, whose collections have no byte count in PLAIN_CDR2.
+    pub fn is_primitive(&self) -> bool {
+        matches!(self, Self::Primitive(_))
+    }
+
+    fn depth(&self) -> usize {
+        match self {
+            Self::Message(shape) => shape.depth(),
+            _ => 0,
+        }
+    }
+}
+
+fn flat_of(fields: &[Field]) -> Option<Flat> {
+    let (first, rest) = fields.split_first()?;
+    rest.iter().try_fold(first.flat()?, |sum, field| {
+        let next = field.flat()?;
+        (next.unit == sum.unit).then_some(Flat { unit: sum.unit, count: sum.count.checked_add(next.count)? })
+    })
+}
