@@ -1,1 +1,40 @@
-//! ROS 2 over DDS.
+//! ROS 2 over DDS, with no ROS and no DDS library installed.
+//!
+//! [`DdsAdapter`] joins a ROS 2 graph as one node on the RTPS engine of `rostrans-rtps` and adds what ROS means on
+//! top of it: topic, service and type names, type hashes, the node list (`ros_discovery_info`) and both request
+//! conventions for services. Samples pass through as they are; a publish copies nothing and allocates nothing here.
+//!
+//! ```no_run
+//! # async fn demo(registry: std::sync::Arc<rostrans_schema::TypeRegistry>) -> Result<(), Box<dyn std::error::Error>> {
+//! use rostrans_adapter_dds::{DdsAdapter, DdsConfig, Discovery};
+//! use rostrans_core::{adapter::RosAdapter, topic::{Qos, TopicName, TopicSpec}};
+//! use rostrans_schema::TypeName;
+//!
+//! let discovery = Discovery::from_env(|name| std::env::var(name).ok()).map_err(|problems| problems[0].clone())?;
+//! let adapter = DdsAdapter::new(DdsConfig::new("rostrans", discovery, registry))?;
+//! let chatter = TopicSpec {
+//!     name: TopicName::parse("/chatter")?,
+//!     msg_type: TypeName::message("std_msgs/msg/String")?,
+//!     qos: Qos::reliable(),
+//! };
+//! let publisher = adapter.advertise(&chatter).await?;
+//! # Ok(()) }
+//! ```
+//!
+//! Not here: parameters, actions, `/rosout`, and the logging services that a full ROS node also offers.
+
+#![warn(clippy::indexing_slicing)]
+
+mod adapter;
+mod entities;
+mod env;
+mod mismatch;
+mod names;
+mod node;
+mod peers;
+mod service;
+mod topic;
+
+pub use adapter::{DdsAdapter, DdsConfig};
+pub use env::{Discovery, EnvError};
+pub use rostrans_rtps::{DiscoveryRange, ParticipantStats};

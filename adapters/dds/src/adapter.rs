@@ -1,0 +1,295 @@
+//! The adapter itself.
+
+use std::{
+    io,
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use rostrans_core::{
+    adapter::{
+        AdapterError, AdapterInfo, Guard, Publisher, RosAdapter, RosVersion, SampleSink, ServiceClient,
+        ServiceHandler,
+    },
+    topic::{ServiceSpec, TopicName, TopicSpec},
+    transport::BoxFuture,
+};
+use rostrans_rtps::{EndpointSpec, Participant, ParticipantConfig, ParticipantStats, Reader, RtpsError};
+use rostrans_schema::{TypeName, TypeRegistry};
+use tokio::{
+    sync::{Mutex, Notify, mpsc},
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use crate::{
+    env::Discovery,
+    mismatch::{Mismatch, Mismatches},
+    names,
+    node::{Node, discovery_qos},
+    peers::Peers,
+    service::{Client, Context, Server},
+    topic::{DdsPublisher, endpoint_qos, receiver},
+};
+
+/// How to join a ROS 2 graph.
+#[derive(Clone, Debug)]
+pub struct DdsConfig {
+    /// Name of our node, without slash.
+    pub node_name: String,
+    /// Its namespace, `/` or `/robot_1`.
+    pub namespace: String,
+    /// Domain and reach.
+    pub discovery: Discovery,
+    /// Addresses of the IPv4 interfaces to use; empty means all of them.
+    pub interfaces: Vec<IpAddr>,
+    /// The interface definitions, for type hashes.
+    pub registry: Arc<TypeRegistry>,
+}
+
+impl DdsConfig {
+    /// A node in the root namespace, on every interface.
+    pub fn new(node_name: &str, discovery: Discovery, registry: Arc<TypeRegistry>) -> Self {
+        Self {
+            node_name: node_name.to_owned(),
+            namespace: "/".to_owned(),
+            discovery,
+            interfaces: Vec::new(),
+            registry,
+        }
+    }
+}
+
+/// One node in a ROS 2 graph, over DDS.
+///
+/// Discovery and topics work from the start; offered services answer while [`RosAdapter::run`] runs.
+pub struct DdsAdapter {
+    info: AdapterInfo,
+    registry: Arc<TypeRegistry>,
+    context: Context,
+    jobs: Mutex<mpsc::Receiver<BoxFuture<'static, ()>>>,
+    peers: Arc<Peers>,
+    next_id: AtomicU32,
+    _node_lists: Reader,
+}
+
+impl DdsAdapter {
+    /// Opens the sockets and announces the node.
+    ///
+    /// **Errors**: bad node name or namespace, bad domain, no free participant id, socket or thread failure.
+    pub fn new(config: DdsConfig) -> Result<Arc<Self>, AdapterError> {
+        let full_name = format!("{}/{}", config.namespace.trim_end_matches('/'), config.node_name);
+        check_name(&config, &full_name)?;
+        let discovery = &config.discovery;
+        let participant = Participant::new(ParticipantConfig {
+            domain: discovery.domain,
+            range: discovery.range,
+            static_peers: discovery.resolve(),
+            interfaces: config.interfaces,
+            ..ParticipantConfig::default()
+        })
+        .map_err(refused)?;
+
+        let user_data = hash_data(&config.registry, NODE_LIST_TYPE).unwrap_or_default();
+        let node = Node::new(&participant, &config.namespace, &config.node_name, user_data.clone())
+            .map_err(refused)?;
+        let peers = Arc::new(Peers::default());
+        let heard = Arc::clone(&peers);
+        let node_lists = participant
+            .create_reader(
+                EndpointSpec {
+                    topic: names::DISCOVERY_TOPIC.to_owned(),
+                    type_name: names::DISCOVERY_TYPE.to_owned(),
+                    qos: discovery_qos(),
+                    user_data,
+                },
+                Arc::new(move |sample| heard.heard(sample)),
+            )
+            .map_err(refused)?;
+
+        let changed = Arc::new(Notify::new());
+        let notify = Arc::clone(&changed);
+        participant.on_graph_change(Arc::new(move || notify.notify_waiters()));
+        let (sender, receiver) = mpsc::channel(MAX_WAITING);
+        let summary =
+            format!("domain {}, range {}, node {full_name}", discovery.domain, discovery.range_name());
+        Ok(Arc::new(Self {
+            info: AdapterInfo { name: "dds", version: RosVersion::Ros2, summary },
+            registry: config.registry,
+            context: Context { participant, node, changed, jobs: sender },
+            jobs: Mutex::new(receiver),
+            peers,
+            next_id: AtomicU32::new(1),
+            _node_lists: node_lists,
+        }))
+    }
+
+    /// Counters of the RTPS engine.
+    pub fn stats(&self) -> ParticipantStats {
+        self.context.participant.stats()
+    }
+
+    fn spec(&self, topic: &TopicSpec) -> Result<EndpointSpec, AdapterError> {
+        let user_data = hash_data(&self.registry, topic.msg_type.as_str())
+            .ok_or_else(|| AdapterError::UnknownType(topic.msg_type.to_string()))?;
+        Ok(EndpointSpec {
+            topic: names::topic(&topic.name),
+            type_name: topic.msg_type.dds(),
+            qos: endpoint_qos(topic.qos),
+            user_data,
+        })
+    }
+
+    fn publisher(&self, topic: &TopicSpec) -> Result<Arc<dyn Publisher>, AdapterError> {
+        let writer = self.context.participant.create_writer(self.spec(topic)?).map_err(refused)?;
+        let entry = self.context.node.list(writer.guid());
+        Ok(Arc::new(DdsPublisher { writer, _entry: entry }))
+    }
+
+    fn subscription(&self, topic: &TopicSpec, sink: SampleSink) -> Result<Guard, AdapterError> {
+        let reader =
+            self.context.participant.create_reader(self.spec(topic)?, receiver(sink)).map_err(refused)?;
+        let entry = self.context.node.list(reader.guid());
+        Ok(Guard::new((reader, entry)))
+    }
+
+    /// An id for one side of a service, unique in the graph.
+    fn service_id(&self) -> [u8; 16] {
+        let entity = self.next_id.fetch_add(1, Relaxed).to_be_bytes();
+        rostrans_rtps::Guid { prefix: self.context.participant.guid().prefix, entity }.as_bytes()
+    }
+
+    /// Logs incompatible pairs as they appear. Never resolves.
+    async fn watch_graph(&self) {
+        let mut mismatches = Mismatches::default();
+        loop {
+            let changed = self.context.changed.notified();
+            let graph = self.context.participant.discovered();
+            self.peers.keep(|prefix| graph.participants.iter().any(|p| p.guid.prefix == *prefix));
+            for pair in mismatches.fresh(&graph.incompatible) {
+                warn!("{}", Mismatch { pair, peer: self.peers.name_of(pair.remote) });
+            }
+            changed.await;
+            // Changes come in bursts, and node names a little after the endpoints they name.
+            tokio::time::sleep(SETTLE).await;
+        }
+    }
+
+    /// Answers service requests, [`MAX_RUNNING`] at a time. Never resolves.
+    async fn work(&self) {
+        let mut jobs = self.jobs.lock().await;
+        let mut running = JoinSet::new();
+        loop {
+            tokio::select! {
+                Some(job) = jobs.recv(), if running.len() < MAX_RUNNING => {
+                    running.spawn(job);
+                }
+                Some(done) = running.join_next() => {
+                    if let Err(error) = done {
+                        warn!(%error, "a service handler failed");
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl RosAdapter for DdsAdapter {
+    fn info(&self) -> &AdapterInfo {
+        &self.info
+    }
+
+    fn advertise<'a>(
+        &'a self,
+        topic: &'a TopicSpec,
+    ) -> BoxFuture<'a, Result<Arc<dyn Publisher>, AdapterError>> {
+        Box::pin(std::future::ready(self.publisher(topic)))
+    }
+
+    fn subscribe<'a>(
+        &'a self,
+        topic: &'a TopicSpec,
+        sink: SampleSink,
+    ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
+        Box::pin(std::future::ready(self.subscription(topic, sink)))
+    }
+
+    fn service_client<'a>(
+        &'a self,
+        service: &'a ServiceSpec,
+    ) -> BoxFuture<'a, Result<Arc<dyn ServiceClient>, AdapterError>> {
+        let client = Client::new(self.context.clone(), service, &self.registry, &self.service_id());
+        Box::pin(std::future::ready(client.map(|c| Arc::new(c) as Arc<dyn ServiceClient>)))
+    }
+
+    fn advertise_service<'a>(
+        &'a self,
+        service: &'a ServiceSpec,
+        handler: Arc<dyn ServiceHandler>,
+    ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
+        let offer = Server::offer(self.context.clone(), service, &self.registry, handler, &self.service_id());
+        Box::pin(std::future::ready(offer))
+    }
+
+    fn run(self: Arc<Self>, cancel: CancellationToken) -> BoxFuture<'static, Result<(), AdapterError>> {
+        Box::pin(async move {
+            tokio::select! {
+                () = cancel.cancelled() => {}
+                () = self.watch_graph() => {}
+                () = self.work() => {}
+            }
+            self.context.participant.close();
+            Ok(())
+        })
+    }
+}
+
+/// Requests waiting for a free place among [`MAX_RUNNING`]; more are dropped.
+const MAX_WAITING: usize = 64;
+
+/// Requests being answered at one time.
+const MAX_RUNNING: usize = 64;
+
+const SETTLE: Duration = Duration::from_millis(250);
+
+const NODE_LIST_TYPE: &str = "rmw_dds_common/msg/ParticipantEntitiesInfo";
+
+/// USER_DATA for a message type; `None` when the registry does not know it.
+fn hash_data(registry: &TypeRegistry, msg_type: &str) -> Option<Vec<u8>> {
+    let name = TypeName::message(msg_type).ok()?;
+    Some(names::type_hash_data(registry.message(&name).ok()?.rihs01()))
+}
+
+/// Node names and namespaces follow the rules of topic names.
+fn check_name(config: &DdsConfig, full_name: &str) -> Result<(), AdapterError> {
+    let valid = TopicName::parse(full_name).is_ok()
+        && config.namespace.starts_with('/')
+        && !config.node_name.contains('/');
+    if valid {
+        return Ok(());
+    }
+    let context = format!(
+        "invalid node '{}' in namespace '{}'; use letters, digits and '_', and a namespace that starts with '/'",
+        config.node_name, config.namespace
+    );
+    Err(AdapterError::Io { context, source: io::ErrorKind::InvalidInput.into() })
+}
+
+/// The engine's refusal as an adapter error.
+pub(crate) fn refused(error: RtpsError) -> AdapterError {
+    let context = error.to_string();
+    let source = match error {
+        RtpsError::Socket(source) | RtpsError::Thread(source) => source,
+        RtpsError::NoFreeParticipant { .. } => io::ErrorKind::AddrInUse.into(),
+        RtpsError::Closed => io::ErrorKind::NotConnected.into(),
+        RtpsError::Domain(_) | RtpsError::Name { .. } | RtpsError::UserData(_) => {
+            io::ErrorKind::InvalidInput.into()
+        }
+    };
+    AdapterError::Io { context, source }
+}

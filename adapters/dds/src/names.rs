@@ -1,0 +1,127 @@
+//! How ROS names things in DDS.
+//!
+//! | ROS | DDS topic | DDS type |
+//! |---|---|---|
+//! | topic `/a/b` of `pkg/msg/T` | `rt/a/b` | `pkg::msg::dds_::T_` |
+//! | service `/a/s` of `pkg/srv/S` | `rq/a/sRequest`, `rr/a/sReply` | `pkg::srv::dds_::S_Request_`, `.._Response_` |
+//!
+//! Endpoints also carry USER_DATA: `key=value;` pairs with the type's hash and, for services in Cyclone's style, an id
+//! that ties the two endpoints of a client (or server) together.
+
+use std::fmt::Write;
+
+use rostrans_core::topic::TopicName;
+use rostrans_schema::TypeName;
+
+/// Topic of the node list; the one ROS topic without a prefix.
+pub(crate) const DISCOVERY_TOPIC: &str = "ros_discovery_info";
+/// Its type.
+pub(crate) const DISCOVERY_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
+
+/// DDS topic of a ROS topic.
+pub(crate) fn topic(name: &TopicName) -> String {
+    format!("rt{name}")
+}
+
+/// DDS topic of a service's requests.
+pub(crate) fn request_topic(name: &TopicName) -> String {
+    format!("rq{name}Request")
+}
+
+/// DDS topic of a service's responses.
+pub(crate) fn reply_topic(name: &TopicName) -> String {
+    format!("rr{name}Reply")
+}
+
+/// DDS type of a service's requests.
+pub(crate) fn request_type(srv: &TypeName) -> String {
+    format!("{}::srv::dds_::{}_Request_", srv.package(), srv.short())
+}
+
+/// DDS type of a service's responses.
+pub(crate) fn response_type(srv: &TypeName) -> String {
+    format!("{}::srv::dds_::{}_Response_", srv.package(), srv.short())
+}
+
+/// The ROS name of a DDS topic, for people to read; other topics stay as they are.
+pub(crate) fn ros_name(dds_topic: &str) -> &str {
+    let name = dds_topic
+        .strip_prefix("rt")
+        .or_else(|| dds_topic.strip_prefix("rq")?.strip_suffix("Request"))
+        .or_else(|| dds_topic.strip_prefix("rr")?.strip_suffix("Reply"));
+    name.filter(|n| n.starts_with('/')).unwrap_or(dds_topic)
+}
+
+/// USER_DATA with a type hash: `typehash=RIHS01_..;`.
+pub(crate) fn type_hash_data(rihs01: &[u8; 32]) -> Vec<u8> {
+    let mut text = String::from("typehash=RIHS01_");
+    hex(&mut text, rihs01, "");
+    text.push(';');
+    text.into_bytes()
+}
+
+/// USER_DATA of a service endpoint: `clientid=01.7e. ..;typehash=..;`, `key` being `clientid` or `serviceid`.
+pub(crate) fn service_data(key: &str, id: &[u8; 16], rihs01: &[u8; 32]) -> Vec<u8> {
+    let mut text = format!("{key}=");
+    hex(&mut text, id, ".");
+    text.push(';');
+    let mut data = text.into_bytes();
+    data.append(&mut type_hash_data(rihs01));
+    data
+}
+
+/// The value of `key` in USER_DATA.
+pub(crate) fn user_value<'a>(user_data: &'a [u8], key: &str) -> Option<&'a [u8]> {
+    user_data.split(|b| *b == b';').find_map(|pair| pair.strip_prefix(key.as_bytes())?.strip_prefix(b"="))
+}
+
+fn hex(out: &mut String, bytes: &[u8], separator: &str) {
+    for (i, byte) in bytes.iter().enumerate() {
+        let lead = if i == 0 { "" } else { separator };
+        // Writing to a String cannot fail.
+        write!(out, "{lead}{byte:02x}").unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_the_ros_mapping() {
+        let name = TopicName::parse("/a/b").unwrap();
+        let srv = TypeName::service("std_srvs/SetBool").unwrap();
+        assert_eq!(topic(&name), "rt/a/b");
+        assert_eq!(
+            (request_topic(&name), reply_topic(&name)),
+            ("rq/a/bRequest".into(), "rr/a/bReply".into())
+        );
+        assert_eq!(request_type(&srv), "std_srvs::srv::dds_::SetBool_Request_");
+        assert_eq!(response_type(&srv), "std_srvs::srv::dds_::SetBool_Response_");
+    }
+
+    #[test]
+    fn ros_names_come_back_from_dds_topics() {
+        for (dds, ros) in [
+            ("rt/a/b", "/a/b"),
+            ("rq/setRequest", "/set"),
+            ("rr/setReply", "/set"),
+            ("ros_discovery_info", "ros_discovery_info"),
+            ("rtsp", "rtsp"),
+        ] {
+            assert_eq!(ros_name(dds), ros);
+        }
+    }
+
+    #[test]
+    fn user_data_holds_hash_and_service_id() {
+        let data = service_data("clientid", &[0xab; 16], &[1; 32]);
+        let id = user_value(&data, "clientid").unwrap();
+        assert_eq!(id.len(), 47);
+        assert!(id.starts_with(b"ab.ab."));
+        let hash = user_value(&data, "typehash").unwrap();
+        assert_eq!(hash, format!("RIHS01_{}", "01".repeat(32)).as_bytes());
+        assert_eq!(user_value(&data, "serviceid"), None);
+        assert_eq!(user_value(b"", "typehash"), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! Our own entry in the ROS graph.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::BytesMut;
+use rostrans_cdr::to_cdr;
+use rostrans_rtps::{EndpointQos, EndpointSpec, Guid, History, Participant, RtpsError, Writer};
+use tracing::warn;
+
+use crate::{
+    entities::{NodeEntities, ParticipantEntities},
+    names,
+};
+
+/// The one node of this participant: announces to all which endpoints are its own.
+pub(crate) struct Node {
+    writer: Writer,
+    entities: Mutex<ParticipantEntities>,
+}
+
+impl Node {
+    /// Announces a node without endpoints.
+    pub(crate) fn new(
+        participant: &Participant,
+        namespace: &str,
+        name: &str,
+        user_data: Vec<u8>,
+    ) -> Result<Arc<Self>, RtpsError> {
+        let writer = participant.create_writer(EndpointSpec {
+            topic: names::DISCOVERY_TOPIC.to_owned(),
+            type_name: names::DISCOVERY_TYPE.to_owned(),
+            qos: discovery_qos(),
+            user_data,
+        })?;
+        let node = NodeEntities {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            readers: Vec::new(),
+            writers: Vec::new(),
+        };
+        let entities = ParticipantEntities { participant: participant.guid(), nodes: vec![node] };
+        let node = Arc::new(Self { writer, entities: Mutex::new(entities) });
+        node.change(|_| ());
+        Ok(node)
+    }
+
+    /// Lists an endpoint as ours until the returned entry is dropped.
+    pub(crate) fn list(self: &Arc<Self>, endpoint: Guid) -> Entry {
+        self.change(|node| {
+            if endpoint.is_reader() { &mut node.readers } else { &mut node.writers }.push(endpoint);
+        });
+        Entry { node: Arc::clone(self), endpoint }
+    }
+
+    /// Changes the list and publishes all of it, as ROS expects after each change; in order, so under the lock.
+    fn change(&self, change: impl FnOnce(&mut NodeEntities)) {
+        let mut entities = self.entities.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(node) = entities.nodes.first_mut() {
+            change(node);
+        }
+        let sample = to_cdr(&*entities, &mut BytesMut::new());
+        if let Err(error) = self.writer.write(sample.as_bytes()) {
+            warn!(%error, "cannot publish the node list");
+        }
+    }
+}
+
+/// Reliable, transient local, keep last 1: what every ROS participant uses for the node list.
+pub(crate) fn discovery_qos() -> EndpointQos {
+    EndpointQos { reliable: true, transient_local: true, history: History::KeepLast(1) }
+}
+
+/// An endpoint's place in the node list.
+pub(crate) struct Entry {
+    node: Arc<Node>,
+    endpoint: Guid,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.node.change(|node| {
+            node.readers.retain(|g| *g != self.endpoint);
+            node.writers.retain(|g| *g != self.endpoint);
+        });
+    }
+}

@@ -1,0 +1,67 @@
+//! Publishers and subscriptions.
+
+use std::{
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use rostrans_cdr::CdrBytes;
+use rostrans_core::{
+    adapter::{PublishError, Publisher, SampleSink},
+    clock::RosTime,
+    codec,
+    topic::{Durability, Qos, Reliability},
+};
+use rostrans_rtps::{EndpointQos, History, Sample, WriteError, WriteOptions, Writer};
+
+use crate::node::Entry;
+
+/// A publish handle: the RTPS writer and its place in the node list.
+pub(crate) struct DdsPublisher {
+    pub(crate) writer: Writer,
+    pub(crate) _entry: Entry,
+}
+
+impl Publisher for DdsPublisher {
+    fn publish(&self, stamp: RosTime, msg: &CdrBytes) -> Result<(), PublishError> {
+        let source_time = (stamp.ns > 0).then_some(stamp.ns);
+        let options = WriteOptions { source_time, ..WriteOptions::default() };
+        match self.writer.write_with(msg.as_bytes(), options) {
+            Ok(_) => Ok(()),
+            Err(WriteError::TooLong { have, .. }) => Err(PublishError::TooLarge(have)),
+            Err(WriteError::HistoryFull) => Err(PublishError::Full),
+            // The other two cannot occur: CdrBytes has its header, and no single reader is addressed.
+            Err(WriteError::Closed | WriteError::TooShort { .. } | WriteError::NotMatched) => {
+                Err(PublishError::Closed)
+            }
+        }
+    }
+
+    fn matched(&self) -> usize {
+        self.writer.matched()
+    }
+}
+
+/// Turns the engine's samples into ours.
+pub(crate) fn receiver(sink: SampleSink) -> Arc<dyn Fn(Sample) + Send + Sync> {
+    Arc::new(move |sample| {
+        if let Some(payload) = CdrBytes::new(sample.payload) {
+            let ns = sample.source_time.unwrap_or_else(now_ns);
+            sink(codec::Sample { payload, stamp: RosTime { ns } });
+        }
+    })
+}
+
+/// The engine's form of a QoS.
+pub(crate) fn endpoint_qos(qos: Qos) -> EndpointQos {
+    EndpointQos {
+        reliable: qos.reliability == Reliability::Reliable,
+        transient_local: qos.durability == Durability::TransientLocal,
+        history: History::KeepLast(u32::from(qos.depth.max(1))),
+    }
+}
+
+fn now_ns() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+}
