@@ -1,3 +1,4 @@
 //! Rules to plan to running pipelines.
 
+pub mod plan;
 pub mod topology;

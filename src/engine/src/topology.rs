@@ -1,6 +1,6 @@
 //! The planned shape of a run: plain data, nothing opened yet.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{fmt, net::SocketAddr, sync::Arc};
 
 use rostrans_core::{
     rule::{ForwardRule, RuleId, SerialSpec, UdpBind},
@@ -42,6 +42,15 @@ pub enum Device {
     Udp(UdpBind),
     /// A serial port.
     Serial(SerialSpec),
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Udp(bind) => write!(f, "udp {}", bind.addr),
+            Self::Serial(spec) => write!(f, "serial {spec}"),
+        }
+    }
 }
 
 /// A `bytes_route` rule.

@@ -1,0 +1,208 @@
+//! Whether a link's codec, topics, service and options fit together.
+
+use rostrans_core::{
+    codec::{Codec, CodecContext, CodecInfo, Role, port_accepts},
+    diag::Diagnostic,
+    rule::{ForwardRule, LinkConfig},
+    suggest::did_you_mean,
+    topic::TopicSpec,
+};
+
+use super::{PlanContext, check, unknown_codec};
+
+/// Checks one link of a rule that needs a codec.
+pub(super) fn link(
+    rule: &ForwardRule,
+    link: &LinkConfig,
+    cx: &PlanContext<'_>,
+    problems: &mut Vec<Diagnostic>,
+) {
+    let Some(role) = check::role(rule.direction) else { return };
+    let mut check = Check { rule, link, problems };
+    check.bindings(role);
+    let types_known = check.types(cx);
+    let Some(name) = &link.codec else {
+        check.error("has no codec", "add 'codec: ...'; see --list-codecs");
+        return;
+    };
+    let Some(codec) = cx.codecs.get(name.as_str()) else {
+        check.problems.push(unknown_codec(cx.codecs, name.as_str(), link.origin.clone()));
+        return;
+    };
+    let info = codec.info();
+    if !info.roles.contains(&role) {
+        let can: Vec<_> = info.roles.iter().map(|role| ability(*role)).collect();
+        let what = format!("codec '{name}' cannot {}, which {} needs", ability(role), rule.direction);
+        check.error(&what, &format!("it can {}; see --list-codecs", can.join(" and ")));
+        return;
+    }
+    let fits = check.ports(info) & check.options(info);
+    if fits && types_known {
+        check.build(codec.as_ref(), role, &CodecContext { rule, link, types: cx.types });
+    }
+}
+
+fn ability(role: Role) -> &'static str {
+    match role {
+        Role::Decode => "decode frames to topics",
+        Role::Encode => "encode topics to frames",
+        Role::Exchange => "answer services over frames",
+        Role::Caller => "call services from frames",
+    }
+}
+
+struct Check<'a> {
+    rule: &'a ForwardRule,
+    link: &'a LinkConfig,
+    problems: &'a mut Vec<Diagnostic>,
+}
+
+impl Check<'_> {
+    fn error(&mut self, what: &str, help: &str) {
+        let message = format!("{}: {what}", check::place(self.rule, self.link));
+        self.problems.push(Diagnostic::error(self.link.origin.clone(), message, help));
+    }
+
+    /// Topics or a service, as the direction needs.
+    fn bindings(&mut self, role: Role) {
+        let link = self.link;
+        let direction = self.rule.direction;
+        match role {
+            Role::Decode | Role::Encode if link.service.is_some() => {
+                let help = "write 'direction: udp_to_rosservice' or 'rosservice_to_udp', or name a topic";
+                self.error(&format!("names a service, but {direction} uses topics"), help);
+            }
+            Role::Exchange | Role::Caller if link.topic.is_some() || !link.ports.is_empty() => {
+                self.error(
+                    &format!("names a topic, but {direction} uses a service"),
+                    "write 'service' instead",
+                );
+            }
+            _ => {}
+        }
+        match role {
+            Role::Decode if link.topic.is_none() && link.ports.is_empty() => {
+                self.error("publishes nothing", "add 'topic' and 'msg_type'");
+            }
+            Role::Encode if link.topic.is_none() => {
+                self.error("subscribes to nothing", "add 'topic' and 'msg_type'");
+            }
+            Role::Encode if !link.ports.is_empty() => {
+                self.error("has 'ports', but a link reads one topic", "make one link for each topic");
+            }
+            Role::Exchange | Role::Caller if link.service.is_none() => {
+                self.error("has no service", "add 'service' and 'srv_type'");
+            }
+            _ => {}
+        }
+    }
+
+    /// True when every type is in the registry.
+    fn types(&mut self, cx: &PlanContext<'_>) -> bool {
+        let link = self.link;
+        let mut known = true;
+        for topic in link.topic.iter().chain(link.ports.values()) {
+            if let Err(error) = cx.types.message(&topic.msg_type) {
+                known = false;
+                self.error(&format!("topic '{}': {}", topic.name, chain(&error)), "");
+            }
+        }
+        if let Some(service) = &link.service
+            && let Err(error) = cx.types.service(&service.srv_type)
+        {
+            known = false;
+            self.error(&format!("service '{}': {}", service.name, chain(&error)), "");
+        }
+        known
+    }
+
+    /// True when every topic is bound to a port of its type.
+    fn ports(&mut self, info: &CodecInfo) -> bool {
+        let link = self.link;
+        let mut fit = true;
+        if let Some(topic) = &link.topic {
+            match info.ports.first() {
+                Some(port) => fit &= self.port_type(info, port, topic),
+                None => {
+                    fit = false;
+                    self.error(&format!("codec '{}' has no topics", info.name), "delete 'topic'");
+                }
+            }
+        }
+        for (name, topic) in &link.ports {
+            let Some(port) = info.ports.iter().find(|port| port.name == name.as_str()) else {
+                fit = false;
+                let all: Vec<_> = info.ports.iter().map(|port| port.name).collect();
+                let otherwise = format!("it has {}", all.join(", "));
+                let help = did_you_mean(name.as_str(), all.iter().copied(), otherwise);
+                self.error(&format!("codec '{}' has no port '{name}'", info.name), &help);
+                continue;
+            };
+            fit &= self.port_type(info, port, topic);
+            if link.topic.is_some() && info.ports.first().is_some_and(|first| first.name == port.name) {
+                fit = false;
+                let what = format!("port '{name}' is bound by 'topic' already");
+                self.error(&what, "delete it from 'ports', or delete 'topic'");
+            }
+        }
+        fit
+    }
+
+    fn port_type(
+        &mut self,
+        info: &CodecInfo,
+        port: &rostrans_core::codec::PortInfo,
+        topic: &TopicSpec,
+    ) -> bool {
+        let fits = port_accepts(port, &topic.msg_type);
+        if let (false, Some(fixed)) = (fits, port.msg_type) {
+            let what = format!("topic '{}' is {}, but ", topic.name, topic.msg_type);
+            let what = format!("{what}port '{}' of codec '{}' carries {fixed}", port.name, info.name);
+            self.error(&what, &format!("write 'msg_type: {fixed}', or choose another codec"));
+        }
+        fits
+    }
+
+    /// True when the codec knows every option's name; values are its own business.
+    fn options(&mut self, info: &CodecInfo) -> bool {
+        let link = self.link;
+        let names = || info.options.iter().map(|(name, _)| *name);
+        let mut known = true;
+        for option in link.options.0.keys().filter(|key| !names().any(|name| name == key.as_str())) {
+            known = false;
+            let all: Vec<_> = names().collect();
+            let otherwise = if all.is_empty() {
+                format!("codec '{}' has no options", info.name)
+            } else {
+                format!("codec '{}' knows {}", info.name, all.join(", "))
+            };
+            let help = did_you_mean(option, names(), otherwise);
+            self.error(&format!("unknown option '{}'", rostrans_core::text::excerpt(option)), &help);
+        }
+        known
+    }
+
+    /// Builds the instance once, to hear what the codec says about its options and types.
+    fn build(&mut self, codec: &dyn Codec, role: Role, cx: &CodecContext<'_>) {
+        let built = match role {
+            Role::Decode => codec.decoder(cx).map(drop),
+            Role::Encode => codec.encoder(cx).map(drop),
+            Role::Exchange => codec.exchange(cx).map(drop),
+            Role::Caller => codec.caller(cx).map(drop),
+        };
+        if let Err(error) = built {
+            self.error(&format!("codec '{}': {error}", codec.info().name), "");
+        }
+    }
+}
+
+/// An error with its causes on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

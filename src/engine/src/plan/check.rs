@@ -1,0 +1,203 @@
+//! What can be wrong with a rule on its own, and with the names rules share.
+
+use std::{collections::HashMap, net::SocketAddr};
+
+use rostrans_core::{
+    adapter::RosVersion,
+    codec::Role,
+    diag::{Diagnostic, Origin},
+    rule::{Direction, ForwardRule, LinkConfig, RosSelector, Source, Target},
+};
+
+use super::{PlanContext, binding};
+
+/// The codec role a direction needs; `None` for `bytes_route`.
+pub(super) fn role(direction: Direction) -> Option<Role> {
+    match direction {
+        Direction::UdpToRostopic | Direction::SerialToRos | Direction::MemToRostopic => Some(Role::Decode),
+        Direction::RostopicToUdp | Direction::RosToSerial => Some(Role::Encode),
+        Direction::UdpToRosservice => Some(Role::Caller),
+        Direction::RosserviceToUdp => Some(Role::Exchange),
+        Direction::BytesRoute => None,
+    }
+}
+
+/// Checks one rule.
+pub(super) fn rule(rule: &ForwardRule, cx: &PlanContext<'_>, problems: &mut Vec<Diagnostic>) {
+    if rule.direction == Direction::MemToRostopic {
+        let message = format!("rule '{}': this version has no shared memory source", rule.rule_id);
+        let help = "it arrives with the vision module in a later version; set 'enable: false' until then";
+        problems.push(Diagnostic::error(rule.origin.clone(), message, help));
+        return;
+    }
+    source(rule, problems);
+    if rule.links.is_empty() {
+        let message = format!("rule '{}' has no links", rule.rule_id);
+        problems.push(Diagnostic::error(rule.origin.clone(), message, "add what to do with the data"));
+    }
+    if rule.direction == Direction::BytesRoute {
+        rule.links.iter().for_each(|link| endpoint(rule, link, problems));
+        return;
+    }
+    adapters(rule, cx, problems);
+    for link in &rule.links {
+        target(rule, link, problems);
+        binding::link(rule, link, cx, problems);
+    }
+}
+
+/// Says `problem` about a rule as a whole.
+fn complain(rule: &ForwardRule, problem: &str, help: &str, problems: &mut Vec<Diagnostic>) {
+    let message = format!("rule '{}' ({}) {problem}", rule.rule_id, rule.direction);
+    problems.push(Diagnostic::error(rule.origin.clone(), message, help));
+}
+
+fn source(rule: &ForwardRule, problems: &mut Vec<Diagnostic>) {
+    use Direction as D;
+    let answer = match (rule.direction, &rule.source) {
+        (_, Source::Mem(_)) => {
+            Some(("cannot read shared memory", "delete 'mem_name' and name a UDP or serial source"))
+        }
+        (D::UdpToRostopic, Source::Serial(_)) => Some((
+            "reads UDP but names a serial port",
+            "write 'direction: serial_to_ros', or 'udp_listen_port'",
+        )),
+        (D::SerialToRos, Source::Udp(_)) => Some((
+            "reads a serial port but names UDP",
+            "write 'direction: udp_to_rostopic', or 'serial_port'",
+        )),
+        (D::RostopicToUdp, Source::Serial(_)) => {
+            Some(("writes UDP but names a serial port", "write 'direction: ros_to_serial'"))
+        }
+        (D::RosToSerial, Source::Udp(_)) => {
+            Some(("writes a serial port but listens on UDP", "write 'direction: rostopic_to_udp'"))
+        }
+        (D::UdpToRostopic | D::UdpToRosservice, Source::None) => {
+            Some(("does not say where to listen", "add 'udp_listen_port', e.g. 'udp_listen_port: 9000'"))
+        }
+        (D::SerialToRos, Source::None) => {
+            Some(("names no serial port", "add 'serial_port', e.g. 'serial_port: /dev/ttyUSB0:921600'"))
+        }
+        (D::BytesRoute, Source::None) => {
+            Some(("does not say where bytes come from", "add 'udp_listen_port' or 'serial_port'"))
+        }
+        _ => None,
+    };
+    if let Some((problem, help)) = answer {
+        complain(rule, problem, help, problems);
+    }
+}
+
+/// A link of a byte route is a UDP endpoint and nothing else.
+fn endpoint(rule: &ForwardRule, link: &LinkConfig, problems: &mut Vec<Diagnostic>) {
+    let mut error = |what: &str, help: &str| {
+        let message = format!("{}: {what}", place(rule, link));
+        problems.push(Diagnostic::error(link.origin.clone(), message, help));
+    };
+    if let Some(codec) = &link.codec {
+        let what = format!("names codec '{codec}', but bytes_route moves bytes undecoded");
+        error(&what, "delete 'codec', or choose another direction");
+    }
+    if link.topic.is_some() || !link.ports.is_empty() || link.service.is_some() {
+        error("names a topic or service, but bytes_route has none", "delete it, or choose another direction");
+    }
+    match &link.target {
+        Some(Target::Udp(addr)) => {
+            let own = match &rule.source {
+                Source::Udp(bind) => Some(bind.addr),
+                _ => rule.upstream,
+            };
+            if own.is_some_and(|own| is_same_socket(own, *addr)) {
+                let what = format!("sends to {addr}, where the rule itself listens");
+                error(&what, "every packet would come back; use the port the other program listens on");
+            }
+        }
+        Some(Target::Serial(_)) => {
+            let help = "make the serial port the rule's source ('serial_port' beside 'direction') and the UDP \
+                        addresses its links";
+            error("sends to a serial port", help);
+        }
+        None => error("has no endpoint", "add 'udp_dst_ip' and 'udp_dst_port'"),
+    }
+}
+
+/// Where outgoing bytes go.
+fn target(rule: &ForwardRule, link: &LinkConfig, problems: &mut Vec<Diagnostic>) {
+    let mut error = |what: &str, help: &str| {
+        let message = format!("{}: {what}", place(rule, link));
+        problems.push(Diagnostic::error(link.origin.clone(), message, help));
+    };
+    match (rule.direction, &link.target, &rule.source) {
+        (Direction::RostopicToUdp | Direction::RosserviceToUdp, None, Source::None) => {
+            error("does not say where to send", "add 'udp_dst_ip' and 'udp_dst_port'");
+        }
+        (Direction::RostopicToUdp, Some(Target::Serial(_)), _) => {
+            error("sends to a serial port", "write 'direction: ros_to_serial'");
+        }
+        (Direction::RosToSerial, Some(Target::Udp(_)), _) => {
+            error("sends to UDP", "write 'direction: rostopic_to_udp'");
+        }
+        (Direction::RosToSerial, None, Source::None) => {
+            error("names no serial port", "add 'serial_port', e.g. 'serial_port: /dev/ttyUSB0:921600'");
+        }
+        (_, Some(Target::Udp(addr)), Source::Udp(bind)) if is_same_socket(bind.addr, *addr) => {
+            let what = format!("sends to {addr}, where the rule itself listens");
+            error(&what, "use the port the other program listens on");
+        }
+        _ => {}
+    }
+}
+
+/// True when a packet to `to` surely arrives at the socket bound to `own` on the same machine.
+fn is_same_socket(own: SocketAddr, to: SocketAddr) -> bool {
+    let local = to.ip().is_loopback() || to.ip().is_unspecified();
+    own.port() == to.port() && (own.ip() == to.ip() || own.ip().is_unspecified() && local)
+}
+
+fn adapters(rule: &ForwardRule, cx: &PlanContext<'_>, problems: &mut Vec<Diagnostic>) {
+    let (wanted, name) = match rule.ros_version {
+        RosSelector::Ros1 => (RosVersion::Ros1, "ROS 1"),
+        RosSelector::Ros2 => (RosVersion::Ros2, "ROS 2"),
+        RosSelector::All => return,
+    };
+    if !cx.adapters.contains(&wanted) {
+        let problem = format!("asks for {name}, but no {name} adapter runs");
+        let help = match wanted {
+            RosVersion::Ros1 => "write 'ros_version: ros2'; this version has no ROS 1 adapter",
+            RosVersion::Ros2 => "write 'ros_version: all'",
+        };
+        complain(rule, &problem, help, problems);
+    }
+}
+
+/// `rule 'a', link 'b'`.
+pub(super) fn place(rule: &ForwardRule, link: &LinkConfig) -> String {
+    format!("rule '{}', link '{}'", rule.rule_id, link.link_name)
+}
+
+/// Finds topics with two types and services offered twice, over all enabled rules.
+pub(super) fn names(rules: &[ForwardRule], problems: &mut Vec<Diagnostic>) {
+    let mut topics: HashMap<&str, (&str, &Origin)> = HashMap::new();
+    let mut servers: HashMap<&str, &Origin> = HashMap::new();
+    for rule in rules.iter().filter(|rule| rule.enable) {
+        for link in &rule.links {
+            for topic in link.topic.iter().chain(link.ports.values()) {
+                let (known, at) =
+                    *topics.entry(topic.name.as_str()).or_insert((topic.msg_type.as_str(), &link.origin));
+                if known != topic.msg_type.as_str() {
+                    let message =
+                        format!("topic '{}' is {} here, but {known} at {at}", topic.name, topic.msg_type);
+                    let help = "a topic has one type; rename one of the topics";
+                    problems.push(Diagnostic::error(link.origin.clone(), message, help));
+                }
+            }
+            if let (Direction::RosserviceToUdp, Some(service)) = (rule.direction, &link.service)
+                && let Some(at) = servers.insert(service.name.as_str(), &link.origin)
+            {
+                let message = format!("service '{}' is offered already, at {at}", service.name);
+                let help = "a service has one server; rename one of the services";
+                problems.push(Diagnostic::error(link.origin.clone(), message, help));
+            }
+        }
+    }
+}
