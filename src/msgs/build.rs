@@ -267,7 +267,7 @@ fn rust_type(field: &Field) -> Result<String, Box<dyn Error>> {
         FieldType::Message(shape) => {
             format!("crate::{}::msg::{}", shape.name().package(), shape.name().short())
         }
-        FieldType::WideString(_) | FieldType::Time | FieldType::Duration => {
+        FieldType::WideString(_) => {
             return Err(format!("field '{}' has a type without a Rust counterpart", field.name).into());
         }
     };

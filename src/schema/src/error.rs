@@ -3,7 +3,7 @@
 use rostrans_cdr::CdrError;
 use thiserror::Error;
 
-use crate::{parse::ParseError, shape::Shape};
+use crate::{parse::ParseError, shape::Shape, value_error::ValueError};
 
 /// Why a type or value cannot be used.
 #[derive(Debug, Error)]
@@ -43,6 +43,9 @@ pub enum SchemaError {
         /// What is wrong with the bytes.
         source: CdrError,
     },
+    /// A value that does not fit its type.
+    #[error(transparent)]
+    Value(#[from] ValueError),
     /// Two types that do not describe the same message.
     #[error("ROS 1 and ROS 2 definitions of '{type_name}' differ at field '{field}'")]
     Mismatch {

@@ -1,12 +1,31 @@
 //! ROS interface definitions at run time.
 //!
 //! [`TypeRegistry`] finds a type by name, in the program or in a sourced workspace, parses it, and gives its structure
-//! ([`Shape`]) and hashes. It builds no typed code; `rostrans-msgs` does that at compile time with the same parser.
+//! ([`Shape`]) and hashes. A [`MessageType`] turns JSON and [`Value`]s into CDR and back, and checks samples.
+//!
+//! ```
+//! use bytes::BytesMut;
+//! use rostrans_schema::{TypeName, TypeRegistry};
+//! use serde_json::json;
+//!
+//! let types = TypeRegistry::bundled();
+//! let point = types.message(&TypeName::message("geometry_msgs/msg/PointStamped")?)?;
+//! let sample = point.json_to_cdr(&json!({"point": {"x": 1.5, "z": "NaN"}}), &mut BytesMut::new())?;
+//! let back = point.cdr_to_json(&sample)?;
+//! assert_eq!(back["point"], json!({"x": 1.5, "y": 0.0, "z": "NaN"}));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! It builds no typed code; `rostrans-msgs` does that at compile time with the same parser.
 
 #![warn(clippy::indexing_slicing)]
 
+mod base64;
+mod decode;
 pub mod definition;
+mod encode;
 mod error;
+mod json;
 mod md5;
 mod message;
 mod names;
@@ -16,6 +35,10 @@ mod registry;
 mod rihs01;
 mod shape;
 mod source;
+mod tree;
+mod validate;
+mod value;
+mod value_error;
 
 pub use definition::Dialect;
 pub use error::SchemaError;
@@ -26,3 +49,5 @@ pub use parse::{ParseError, ParseProblem, parse_action, parse_message, parse_ser
 pub use registry::{TypeRegistry, TypeRegistryBuilder};
 pub use rihs01::rihs01_text;
 pub use shape::{Field, FieldType, Flat, Shape};
+pub use value::Value;
+pub use value_error::{Excerpt, ValueError, ValueProblem};

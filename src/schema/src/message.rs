@@ -2,12 +2,21 @@
 
 use std::sync::Arc;
 
+use bytes::{BufMut, BytesMut};
+use rostrans_cdr::{CdrBytes, CdrError, CdrReader, CdrWriter, HEADER_LEN};
+
 use crate::{
+    decode,
     definition::{Arity, Dialect},
+    encode,
+    error::SchemaError,
     names::TypeName,
     registry::AT_MOST_ONE,
     rihs01,
     shape::{Field, FieldType, Shape},
+    tree::Input,
+    validate,
+    value::Value,
 };
 
 /// A ROS 2 message type.
@@ -36,6 +45,72 @@ impl MessageType {
     /// Its type hash; [`crate::rihs01_text`] spells it.
     pub fn rihs01(&self) -> &[u8; 32] {
         &self.rihs01
+    }
+
+    /// Serializes a JSON object into space split off `pool`, whose content is discarded.
+    ///
+    /// Fields that are missing get their defaults. Floats may be `"NaN"`, `"Infinity"`, `"-Infinity"` or `null`
+    /// (NaN); arrays of `uint8`, `byte` and `char` may be base64 text.
+    ///
+    /// **Errors**: [`SchemaError::Value`] with the path of the field that is unknown or does not fit.
+    pub fn json_to_cdr(
+        &self,
+        value: &serde_json::Value,
+        pool: &mut BytesMut,
+    ) -> Result<CdrBytes, SchemaError> {
+        self.write(value, pool)
+    }
+
+    /// Reads a sample (header and body) as a JSON object with all fields.
+    ///
+    /// NaN and infinities become the strings `"NaN"`, `"Infinity"`, `"-Infinity"`; arrays of octets are lists.
+    ///
+    /// **Errors**: [`SchemaError::Sample`].
+    pub fn cdr_to_json(&self, sample: &[u8]) -> Result<serde_json::Value, SchemaError> {
+        self.read(sample, decode::message)
+    }
+
+    /// Serializes a [`Value`] into space split off `pool`; fields that are missing get their defaults.
+    ///
+    /// **Errors**: as [`MessageType::json_to_cdr`].
+    pub fn encode(&self, value: &Value, pool: &mut BytesMut) -> Result<CdrBytes, SchemaError> {
+        self.write(value, pool)
+    }
+
+    /// Reads a sample as a [`Value`] with all fields.
+    ///
+    /// **Errors**: [`SchemaError::Sample`].
+    pub fn decode(&self, sample: &[u8]) -> Result<Value, SchemaError> {
+        self.read(sample, decode::message)
+    }
+
+    /// Checks that `sample` is a complete value of this type: lengths, bounds, text, `bool`s, nothing left over but
+    /// up to 3 octets of padding.
+    ///
+    /// **Errors**: [`SchemaError::Sample`].
+    pub fn validate(&self, sample: &[u8]) -> Result<(), SchemaError> {
+        self.read(sample, |shape, reader| {
+            validate::message(shape, reader)?;
+            reader.finish()
+        })
+    }
+
+    fn read<T>(
+        &self,
+        sample: &[u8],
+        walk: impl FnOnce(&Shape, &mut CdrReader<'_>) -> Result<T, CdrError>,
+    ) -> Result<T, SchemaError> {
+        CdrReader::new(sample)
+            .and_then(|mut reader| walk(&self.shape, &mut reader))
+            .map_err(|source| SchemaError::Sample { type_name: self.name().to_string(), source })
+    }
+
+    fn write<T: Input>(&self, value: &T, pool: &mut BytesMut) -> Result<CdrBytes, SchemaError> {
+        pool.clear();
+        pool.reserve(HEADER_LEN + self.shape.min_size());
+        pool.put_slice(&[0, 1, 0, 0]);
+        encode::message(&self.shape, value, &mut CdrWriter::new(pool))?;
+        Ok(CdrBytes::new(pool.split().freeze()).unwrap_or_default())
     }
 }
 

@@ -255,8 +255,8 @@ impl TypeRegistry {
                 BaseType::Primitive(primitive) => FieldType::Primitive(*primitive),
                 BaseType::String(bound) => FieldType::String(*bound),
                 BaseType::WideString(bound) => FieldType::WideString(*bound),
-                BaseType::Time => FieldType::Time,
-                BaseType::Duration => FieldType::Duration,
+                BaseType::Time => FieldType::Message(Arc::new(Shape::ros1_time())),
+                BaseType::Duration => FieldType::Message(Arc::new(Shape::ros1_duration())),
                 BaseType::Message { package, name: short } => {
                     let inner = TypeName::of_message(package, short);
                     let loaded = self.load(cache, dialect, &inner, Some(name), open)?;
@@ -338,10 +338,11 @@ fn full_text(cache: &Cache, loaded: &Loaded) -> String {
     while let Some(shape) = open.pop() {
         for field in shape.fields() {
             let FieldType::Message(inner) = &field.field_type else { continue };
-            if seen.insert(inner.name().clone()) {
-                let key = (inner.dialect(), inner.name().clone());
-                let inner_text = cache.loaded.get(&key).map_or("", |l| &l.text);
-                text += &format!("\n{separator}\nMSG: {}\n{inner_text}", inner.name().ros1());
+            let key = (inner.dialect(), inner.name().clone());
+            // ROS 1 `time` and `duration` are built in: they have no text.
+            let Some(found) = cache.loaded.get(&key) else { continue };
+            if seen.insert(key) {
+                text += &format!("\n{separator}\nMSG: {}\n{}", inner.name().ros1(), found.text);
                 open.push(Arc::clone(inner));
             }
         }

@@ -60,8 +60,6 @@ fn describe_field(name: &str, field_type: &FieldType, arity: Arity) -> String {
         FieldType::String(Some(bound)) => (21, *bound, ""),
         FieldType::WideString(Some(bound)) => (22, *bound, ""),
         FieldType::Message(shape) => (1, 0, shape.name().as_str()),
-        FieldType::Time => (1, 0, "builtin_interfaces/msg/Time"),
-        FieldType::Duration => (1, 0, "builtin_interfaces/msg/Duration"),
     };
     let id = id + collection;
     format!(

@@ -41,11 +41,7 @@ pub enum FieldType {
     String(Option<u32>),
     /// UTF-16 text; the bound counts units.
     WideString(Option<u32>),
-    /// ROS 1 `time`.
-    Time,
-    /// ROS 1 `duration`.
-    Duration,
-    /// Another message.
+    /// Another message. ROS 1 `time` and `duration` are messages here: [`Shape::ros1_time`].
     Message(Arc<Shape>),
 }
 
@@ -76,6 +72,27 @@ impl Shape {
         };
         let flat = flat_of(&fields);
         Self { name, dialect, fields: fields.into(), constants: constants.into(), depth, min_size, flat }
+    }
+
+    /// ROS 1 `time`: two `uint32`, named as in `builtin_interfaces/msg/Time`.
+    pub fn ros1_time() -> Self {
+        Self::ros1_stamp("Time", Primitive::U32)
+    }
+
+    /// ROS 1 `duration`: two `int32`, named as in `builtin_interfaces/msg/Duration`.
+    pub fn ros1_duration() -> Self {
+        Self::ros1_stamp("Duration", Primitive::I32)
+    }
+
+    fn ros1_stamp(name: &str, primitive: Primitive) -> Self {
+        let field = |name: &str| Field {
+            name: name.into(),
+            field_type: FieldType::Primitive(primitive),
+            arity: Arity::One,
+            default: None,
+        };
+        let name = TypeName::of_message("builtin_interfaces", name);
+        Self::new(name, Dialect::Ros1, vec![field("sec"), field("nanosec")], Vec::new())
     }
 
     /// Its name.
@@ -143,7 +160,6 @@ impl FieldType {
         match self {
             Self::Primitive(primitive) => primitive.size(),
             Self::String(_) | Self::WideString(_) => 4,
-            Self::Time | Self::Duration => 8,
             Self::Message(shape) => shape.min_size(),
         }
     }
@@ -153,7 +169,6 @@ impl FieldType {
         match self {
             Self::Primitive(Primitive::Bool) | Self::String(_) | Self::WideString(_) => None,
             Self::Primitive(primitive) => Some(Flat { unit: primitive.size(), count: 1 }),
-            Self::Time | Self::Duration => Some(Flat { unit: 4, count: 2 }),
             Self::Message(shape) => shape.flat(),
         }
     }
@@ -161,6 +176,11 @@ impl FieldType {
     /// True for numbers and `bool`, whose collections have no byte count in PLAIN_CDR2.
     pub fn is_primitive(&self) -> bool {
         matches!(self, Self::Primitive(_))
+    }
+
+    /// True for types of one plain octet, whose arrays are byte strings.
+    pub fn is_octet(&self) -> bool {
+        matches!(self, Self::Primitive(Primitive::Byte | Primitive::Char | Primitive::U8))
     }
 
     fn depth(&self) -> usize {
