@@ -17,7 +17,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             let lower = candidate.to_lowercase();
             let letters: Vec<char> = lower.chars().collect();
             let distance = edit_distance(&wanted, &letters);
-            let close = distance <= (wanted.len().max(letters.len()) / 3).max(1);
+            let allowed = (wanted.len().max(letters.len()) / 3).max(1);
+            let close = distance <= allowed && distance < wanted.len().min(letters.len());
             let part = wanted.len().min(letters.len()) >= MIN_PART
                 && (lower.contains(&folded) || folded.contains(&lower));
             (close || part).then_some((distance, candidate))
@@ -73,6 +74,7 @@ mod tests {
             ("base_port", Some("mavros_base_port")),
             ("stritc", Some("strict")),
             ("zebra", None),
+            ("x", None),
             ("", None),
         ] {
             assert_eq!(nearest(typed, keys), meant, "{typed}");

@@ -1,0 +1,4 @@
+//! The rostrans daemon.
+#[doc(hidden)]
+pub mod fuzzing;
+pub mod load;

@@ -1,0 +1,3 @@
+//! Reading the configuration files.
+
+pub mod yaml;
