@@ -10,6 +10,7 @@ pub mod codec;
 pub mod diag;
 pub mod emit;
 pub mod filter;
+#[doc(hidden)]
 pub mod fuzzing;
 pub mod param;
 pub mod plugin;
