@@ -198,6 +198,12 @@ pub trait Exchange: Send {
     /// Called when `timeout()` has passed without [`Reply::Done`]; `attempt` counts from 1.
     fn timed_out(&mut self, attempt: u32, out: &mut FrameOut) -> Retry;
 
+    /// A response that says "failed": for a request that could not be expressed and for calls cut short by the
+    /// end of the run. `None` answers with no response at all (the caller times out).
+    fn failure(&mut self) -> Option<CdrBytes> {
+        None
+    }
+
     /// How long to wait for an answer before [`Exchange::timed_out`].
     fn timeout(&self) -> Duration {
         Duration::from_secs(5)
