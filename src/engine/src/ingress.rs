@@ -1,0 +1,342 @@
+//! From a transport's frames to the links that want them.
+//!
+//! Each transport has one [`Tap`], which rules attach to and leave while it runs, and feeds one [`Dispatch`], which
+//! follows the tap. Links of cheap codecs are decoded right there; the others get a copy in their rule's queue.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use bytes::{Bytes, BytesMut};
+use rostrans_core::{
+    clock::Clock,
+    codec::Interest,
+    queue::DropOldest,
+    stats::Counter,
+    throttle::LogThrottle,
+    transport::{ByteSink, DeviceState, Frame, Ingress, Malformed, Peer},
+};
+use tracing::warn;
+
+use crate::{
+    dispatch_table::DispatchTable,
+    link::Link,
+    pipeline::inbound::{DecodeLink, DecodeSpec},
+    supervisor::{Context, lock},
+    transports::SinkSlot,
+};
+
+/// How soon a transport notices rules that attach while nothing arrives.
+const ATTACH_POLL: Duration = Duration::from_millis(200);
+
+/// Counters of one transport.
+#[derive(Debug, Default)]
+pub(crate) struct TransportStats {
+    pub(crate) frames: Counter,
+    pub(crate) bytes: Counter,
+    pub(crate) unwanted: Counter,
+    pub(crate) skipped_bytes: Counter,
+    pub(crate) bad_checksums: Counter,
+    pub(crate) truncated: Counter,
+}
+
+/// Who reads a transport.
+#[derive(Clone)]
+pub(crate) enum Reader {
+    /// Decoded in the transport's own task.
+    Inline(Arc<DecodeSpec>),
+    /// Copied into a rule's queue.
+    Queue(Arc<FrameQueue>),
+}
+
+/// Where rules attach to a transport.
+#[derive(Default)]
+pub(crate) struct Tap {
+    pub(crate) stats: TransportStats,
+    pub(crate) sink: Arc<SinkSlot>,
+    /// The address a UDP socket got, while it is open.
+    pub(crate) local_addr: Mutex<Option<SocketAddr>>,
+    /// Counts changes of `readers`.
+    version: AtomicU64,
+    readers: Mutex<Vec<(u64, Reader)>>,
+    next_id: AtomicU64,
+    /// Rules that are planned to attach but have not yet.
+    awaited: AtomicUsize,
+}
+
+impl Tap {
+    /// Announces a rule that will attach later.
+    pub(crate) fn expect_rule(&self) {
+        self.awaited.fetch_add(1, Relaxed);
+    }
+
+    /// Feeds `readers`, all of one rule, until the attachment is dropped.
+    pub(crate) fn attach(self: &Arc<Self>, readers: Vec<Reader>) -> Attachment {
+        let mut ids = Vec::new();
+        let mut attached = lock(&self.readers);
+        for reader in readers {
+            let id = self.next_id.fetch_add(1, Relaxed);
+            attached.push((id, reader));
+            ids.push(id);
+        }
+        self.version.fetch_add(1, Relaxed);
+        self.awaited.fetch_sub(1, Relaxed);
+        Attachment { tap: Arc::clone(self), ids }
+    }
+}
+
+/// Keeps a rule's links attached.
+pub(crate) struct Attachment {
+    tap: Arc<Tap>,
+    ids: Vec<u64>,
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        lock(&self.tap.readers).retain(|(id, _)| !self.ids.contains(id));
+        self.tap.version.fetch_add(1, Relaxed);
+        self.tap.awaited.fetch_add(1, Relaxed);
+    }
+}
+
+/// A frame that outlives the transport's buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnedFrame {
+    bytes: Bytes,
+    peer: Peer,
+    received: Instant,
+    tag: Option<u32>,
+}
+
+impl OwnedFrame {
+    pub(crate) fn as_frame(&self) -> Frame<'_> {
+        Frame { bytes: &self.bytes, peer: self.peer, received: self.received, tag: self.tag }
+    }
+}
+
+/// Frames on their way to a rule's worker.
+pub(crate) struct FrameQueue {
+    /// The links that read from it.
+    pub(crate) links: Vec<Arc<Link>>,
+    pub(crate) frames: DropOldest<OwnedFrame>,
+    /// While false, frames are not even queued.
+    open: AtomicBool,
+}
+
+impl FrameQueue {
+    pub(crate) fn new(links: Vec<Arc<Link>>, open: bool) -> Arc<Self> {
+        Arc::new(Self { links, frames: DropOldest::default(), open: AtomicBool::new(open) })
+    }
+
+    /// Lets frames in, or keeps them out.
+    pub(crate) fn set_open(&self, open: bool) {
+        self.open.store(open, Relaxed);
+    }
+}
+
+/// The links of one transport, run by its task.
+pub(crate) struct Dispatch {
+    tap: Arc<Tap>,
+    context: Context,
+    clock: Arc<dyn Clock>,
+    /// The tap's version that `slots` and `table` follow.
+    version: u64,
+    slots: Vec<Slot>,
+    table: DispatchTable,
+    pool: BytesMut,
+    /// Copies for queues come from here, so that a frame costs no allocation of its own.
+    copies: BytesMut,
+    malformed: LogThrottle,
+    next_poll: Instant,
+    /// Counted here and handed to the shared counters once per batch.
+    frames: u64,
+    bytes: u64,
+    unwanted: u64,
+}
+
+struct Slot {
+    id: u64,
+    kind: SlotKind,
+}
+
+enum SlotKind {
+    Inline(DecodeLink),
+    Queue { queue: Arc<FrameQueue>, overflow: LogThrottle },
+}
+
+impl Dispatch {
+    pub(crate) fn new(tap: Arc<Tap>, context: Context, clock: Arc<dyn Clock>, now: Instant) -> Self {
+        let mut dispatch = Self {
+            version: tap.version.load(Relaxed).wrapping_sub(1),
+            tap,
+            context,
+            clock,
+            slots: Vec::new(),
+            table: DispatchTable::default(),
+            pool: BytesMut::with_capacity(POOL),
+            copies: BytesMut::new(),
+            malformed: LogThrottle::new(),
+            next_poll: now,
+            frames: 0,
+            bytes: 0,
+            unwanted: 0,
+        };
+        dispatch.follow(now);
+        dispatch
+    }
+
+    /// Takes over the tap's readers if they changed.
+    fn follow(&mut self, now: Instant) {
+        let version = self.tap.version.load(Relaxed);
+        if version != self.version {
+            self.version = version;
+            self.rebuild(now);
+        }
+    }
+
+    /// Links that stay keep their state.
+    #[cold]
+    fn rebuild(&mut self, now: Instant) {
+        let readers = lock(&self.tap.readers).clone();
+        self.slots.retain(|slot| readers.iter().any(|(id, _)| *id == slot.id));
+        for (id, reader) in readers {
+            if self.slots.iter().any(|slot| slot.id == id) {
+                continue;
+            }
+            let kind = match reader {
+                Reader::Inline(spec) => match spec.open(now) {
+                    Ok(link) => SlotKind::Inline(link),
+                    Err(failure) => {
+                        spec.report(&failure);
+                        continue;
+                    }
+                },
+                Reader::Queue(queue) => SlotKind::Queue { queue, overflow: LogThrottle::new() },
+            };
+            self.slots.push(Slot { id, kind });
+        }
+        self.table = DispatchTable::new(self.slots.iter().map(Slot::interest));
+    }
+
+    fn flush_counts(&mut self) {
+        let stats = &self.tap.stats;
+        stats.frames.add(std::mem::take(&mut self.frames));
+        stats.bytes.add(std::mem::take(&mut self.bytes));
+        stats.unwanted.add(std::mem::take(&mut self.unwanted));
+    }
+}
+
+impl Ingress for Dispatch {
+    fn frame(&mut self, frame: &Frame<'_>) {
+        self.follow(frame.received);
+        self.frames += 1;
+        self.bytes += frame.bytes.len() as u64;
+        let readers = self.table.readers(frame.tag);
+        self.unwanted += u64::from(readers.is_empty());
+        let sink: &dyn ByteSink = &*self.tap.sink;
+        for &slot in readers {
+            match self.slots.get_mut(usize::from(slot)).map(|slot| &mut slot.kind) {
+                Some(SlotKind::Inline(link)) => {
+                    link.frame(frame, &mut self.pool, Some(sink), &*self.clock);
+                }
+                Some(SlotKind::Queue { queue, overflow }) => {
+                    enqueue(queue, overflow, frame, &mut self.copies);
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn batch_end(&mut self) {
+        self.flush_counts();
+    }
+
+    fn tick(&mut self, now: Instant) {
+        self.follow(now);
+        self.flush_counts();
+        self.next_poll = now + ATTACH_POLL;
+        if let Some(count) = self.malformed.due(now) {
+            warn!(transport = &**self.context.name(), count, "malformed bytes");
+        }
+        let sink: &dyn ByteSink = &*self.tap.sink;
+        for slot in &mut self.slots {
+            if let SlotKind::Inline(link) = &mut slot.kind {
+                link.tick(now, &mut self.pool, Some(sink), &*self.clock);
+            }
+        }
+    }
+
+    fn next_tick(&self) -> Option<Instant> {
+        let links = self.slots.iter().filter_map(|slot| match &slot.kind {
+            SlotKind::Inline(link) => link.next_due(),
+            SlotKind::Queue { .. } => None,
+        });
+        let poll = (self.tap.awaited.load(Relaxed) > 0 || self.tap.version.load(Relaxed) != self.version)
+            .then_some(self.next_poll);
+        links.chain(poll).chain(self.malformed.next_due()).min()
+    }
+
+    fn malformed(&mut self, error: Malformed) {
+        let stats = &self.tap.stats;
+        match error {
+            Malformed::Skipped(bytes) => stats.skipped_bytes.add(bytes as u64),
+            Malformed::Checksum { .. } => stats.bad_checksums.inc(),
+            Malformed::Truncated { .. } => stats.truncated.inc(),
+        }
+        let now = tokio::time::Instant::now().into_std();
+        if let Some(count) = self.malformed.event(now) {
+            warn!(transport = &**self.context.name(), ?error, count, "malformed bytes");
+        }
+    }
+
+    fn device(&mut self, state: DeviceState<'_>) {
+        match state {
+            DeviceState::Up => self.context.up(),
+            DeviceState::Down(reason) => self.context.waiting(reason),
+        }
+    }
+}
+
+impl Drop for Dispatch {
+    fn drop(&mut self) {
+        self.flush_counts();
+    }
+}
+
+impl Slot {
+    /// The frames it reads: those that one of its links wants.
+    fn interest(&self) -> Vec<Interest> {
+        match &self.kind {
+            SlotKind::Inline(link) => vec![link.link().info().interest],
+            SlotKind::Queue { queue, .. } => queue.links.iter().map(|l| l.info().interest).collect(),
+        }
+    }
+}
+
+/// Size of a chunk that samples are written into, in bytes.
+const POOL: usize = 64 << 10;
+
+fn enqueue(queue: &FrameQueue, overflow: &mut LogThrottle, frame: &Frame<'_>, copies: &mut BytesMut) {
+    if !queue.open.load(Relaxed) {
+        return;
+    }
+    if copies.capacity() < frame.bytes.len() {
+        copies.reserve(POOL.max(frame.bytes.len()));
+    }
+    copies.extend_from_slice(frame.bytes);
+    let bytes = copies.split().freeze();
+    let owned = OwnedFrame { bytes, peer: frame.peer, received: frame.received, tag: frame.tag };
+    for displaced in queue.frames.push(owned, frame.bytes.len()) {
+        for link in queue.links.iter().filter(|link| link.wants(displaced.tag)) {
+            link.stats.dropped_queue.inc();
+        }
+        if let (Some(count), Some(link)) = (overflow.event(frame.received), queue.links.first()) {
+            warn!(rule = %link.rule.rule_id, count, "queue full; oldest frames dropped");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Topics to frames: `rostopic_to_udp`, `ros_to_serial`.
+//!
+//! ```text
+//! subscription -> queue -> limit -> encode -> ByteSink
+//! ```
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
+use rostrans_core::{
+    codec::{Encoder, FrameOut, Sample},
+    queue::DropOldest,
+    rate::RateLimiter,
+    throttle::LogThrottle,
+};
+use tracing::warn;
+
+use super::{Env, Way, discard, now, sleep_until};
+use crate::{
+    link::{Guarded, Link, Trouble},
+    supervisor::{Context, Failure, lock},
+};
+
+/// A sample on its way to the worker.
+struct Item {
+    link: usize,
+    sample: Sample,
+    at: Instant,
+}
+
+/// A link that encodes, owned by the rule's worker.
+struct EncodeLink {
+    encoder: Guarded<Box<dyn Encoder>>,
+    way: Option<Way>,
+    limiter: Option<RateLimiter>,
+    errors: Trouble,
+    unsent: Trouble,
+}
+
+/// Subscribes, then encodes and sends until told to end.
+pub(super) async fn run(env: &Env, context: &Context) -> Result<(), Failure> {
+    let ways = env.ways().map_err(Failure::retry)?;
+    let queue = Arc::new(DropOldest::default());
+    let mut links = Vec::new();
+    let mut guards = Vec::new();
+    for (link, way) in env.links.iter().zip(ways) {
+        links.push(EncodeLink::new(Arc::clone(link), way)?);
+    }
+    for link in &env.links {
+        let Some(topic) = &link.config().topic else { continue };
+        let sink = subscription(link.index, &env.links, &queue);
+        let guard = env.adapters.subscribe(env.rule.ros_version, topic, sink).await;
+        guards.push(guard.map_err(|error| error.into_failure())?);
+    }
+    context.up();
+    let mut out = FrameOut::new();
+    loop {
+        let due = links.iter().filter_map(EncodeLink::next_due).min();
+        tokio::select! {
+            () = context.cancel().cancelled() => break,
+            item = queue.pop() => encode(&mut links, &item, &mut out),
+            () = sleep_until(due) => links.iter_mut().for_each(|link| link.flush(now())),
+        }
+    }
+    drop(guards);
+    while let Some(item) = queue.try_pop() {
+        encode(&mut links, &item, &mut out);
+    }
+    Ok(())
+}
+
+/// What the adapter calls for each sample: only puts it into the queue.
+fn subscription(
+    link: usize,
+    links: &[Arc<Link>],
+    queue: &Arc<DropOldest<Item>>,
+) -> Arc<dyn Fn(Sample) + Send + Sync> {
+    let links: Vec<Arc<Link>> = links.to_vec();
+    let queue = Arc::clone(queue);
+    let overflow = Mutex::new(LogThrottle::new());
+    Arc::new(move |sample: Sample| {
+        let (at, bytes) = (now(), sample.payload.len());
+        for displaced in queue.push(Item { link, sample, at }, bytes) {
+            let Some(link) = links.get(displaced.link) else { continue };
+            link.stats.dropped_queue.inc();
+            if let Some(count) = lock(&overflow).event(at) {
+                warn!(rule = %link.rule.rule_id, count, "queue full; oldest samples dropped");
+            }
+        }
+    })
+}
+
+fn encode(links: &mut [EncodeLink], item: &Item, out: &mut FrameOut) {
+    if let Some(link) = links.get_mut(item.link) {
+        link.sample(&item.sample, item.at, out);
+    }
+}
+
+impl EncodeLink {
+    fn new(link: Arc<Link>, way: Option<Way>) -> Result<Self, Failure> {
+        let limiter = link.config().rate_limit.map(RateLimiter::new);
+        let encoder = Guarded::new(link, |codec, cx| codec.encoder(cx))?;
+        let (errors, unsent) = (Trouble::new("sample not encoded"), Trouble::new("frame not sent"));
+        Ok(Self { encoder, way, limiter, errors, unsent })
+    }
+
+    fn sample(&mut self, sample: &Sample, at: Instant, out: &mut FrameOut) {
+        let link = Arc::clone(self.encoder.link());
+        if self.limiter.as_mut().is_some_and(|limiter| !limiter.admit(at)) {
+            link.stats.dropped_rate.inc();
+            return;
+        }
+        link.stats.messages.inc();
+        link.stats.last_active.mark(at);
+        match self.encoder.run(at, |encoder, _| encoder.encode(sample, out)) {
+            Some(Ok(())) => {
+                if let Some(way) = &self.way {
+                    way.send(out, &link, &mut self.unsent, at);
+                }
+            }
+            Some(Err(error)) => {
+                link.stats.encode_errors.inc();
+                self.errors.event(&link, &error, at);
+            }
+            None => {}
+        }
+        discard(out);
+    }
+
+    fn flush(&mut self, now: Instant) {
+        let link = self.encoder.link();
+        self.errors.flush(link, now);
+        self.unsent.flush(link, now);
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.errors.next_due().into_iter().chain(self.unsent.next_due()).min()
+    }
+}

@@ -1,0 +1,298 @@
+//! From specifications to tasks.
+
+use std::{
+    future::ready,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
+
+use rostrans_core::{
+    adapter::{AdapterError, RosAdapter},
+    rule::{Direction, UdpBind},
+    transport::{Framing, TransportError},
+};
+
+use super::{Deps, LinkRow, RuleSnapshot, TransportSnapshot};
+use crate::{
+    backoff::Backoff,
+    ingress::{Dispatch, Tap},
+    link::Link,
+    pipeline::{Env, Target},
+    supervisor::{Context, Failure, OnExit, State, Supervisor, Task, lock},
+    topology::{Device, LinkTarget, PipelineSpec, Topology, TransportId, TransportSpec},
+};
+
+/// Everything that was spawned for a topology.
+pub(super) struct Built {
+    pub(super) rules: Vec<RunningRule>,
+    pub(super) transports: Vec<RunningTransport>,
+}
+
+pub(super) struct RunningRule {
+    spec: PipelineSpec,
+    links: Vec<Arc<Link>>,
+    pub(super) task: Task,
+    /// Indices of the transports it cannot do without.
+    transports: Vec<usize>,
+}
+
+pub(super) struct RunningTransport {
+    tap: Arc<Tap>,
+    pub(super) task: Task,
+}
+
+/// Spawns an adapter's background work.
+pub(super) fn adapter(supervisor: &Supervisor, adapter: &Arc<dyn RosAdapter>) -> Task {
+    let name = format!("adapter {}", adapter.info().name);
+    let adapter = Arc::clone(adapter);
+    supervisor.spawn(name, OnExit::Restart(Backoff::new()), move |context| {
+        let adapter = Arc::clone(&adapter);
+        async move {
+            context.up();
+            adapter.run(context.cancel().clone()).await.map_err(|error| match error {
+                AdapterError::Io { .. } => Failure::retry(error),
+                AdapterError::UnknownType(_) | AdapterError::Unsupported { .. } => Failure::permanent(error),
+            })
+        }
+    })
+}
+
+/// Spawns a task for each transport and each rule.
+pub(super) fn build(topology: &Topology, deps: &Deps, rules: &Supervisor, transports: &Supervisor) -> Built {
+    let mut specs = topology.transports.clone();
+    let mut pipelines = topology.pipelines.clone();
+    for pipeline in &mut pipelines {
+        give_source(pipeline, &mut specs, deps);
+    }
+    let taps: Vec<Arc<Tap>> = specs.iter().map(|_| Arc::new(Tap::default())).collect();
+    for pipeline in pipelines.iter().filter(|pipeline| reads(pipeline)) {
+        if let Some(tap) = pipeline.source.and_then(|id| taps.get(id.0)) {
+            tap.expect_rule();
+        }
+    }
+    let open = |(index, (spec, tap)): (usize, (&TransportSpec, &Arc<Tap>))| {
+        let name = transport_name(spec, users(index, &pipelines));
+        let task = transport(transports, name, spec, tap, deps);
+        RunningTransport { tap: Arc::clone(tap), task }
+    };
+    let opened = specs.iter().zip(&taps).enumerate().map(open).collect();
+    let start = |spec: PipelineSpec| rule(rules, spec, &specs, &taps, deps);
+    Built { rules: pipelines.iter().cloned().map(start).collect(), transports: opened }
+}
+
+/// Whether a rule reads frames, now and then or all the time.
+fn reads(pipeline: &PipelineSpec) -> bool {
+    !matches!(pipeline.rule.direction, Direction::RostopicToUdp | Direction::RosToSerial)
+}
+
+/// A service answered over datagrams needs somewhere to hear the answers: without a source of its own, the port it
+/// sends to, or a socket whose port the system chooses.
+fn give_source(pipeline: &mut PipelineSpec, specs: &mut Vec<TransportSpec>, deps: &Deps) {
+    if pipeline.rule.direction != Direction::RosserviceToUdp || pipeline.source.is_some() {
+        return;
+    }
+    pipeline.source = pipeline.targets.iter().flatten().find_map(|target| match target {
+        LinkTarget::Serial(id) => Some(*id),
+        LinkTarget::Udp(_) => None,
+    });
+    let udp = pipeline.targets.iter().flatten().find_map(|target| match target {
+        LinkTarget::Udp(addr) => Some(*addr),
+        LinkTarget::Serial(_) => None,
+    });
+    if let (None, Some(target)) = (pipeline.source, udp) {
+        let any =
+            if target.is_ipv4() { IpAddr::from(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };
+        let codec = pipeline.rule.links.first().and_then(|link| link.codec.as_ref());
+        let codec = codec.and_then(|name| deps.codecs.get(name.as_str()));
+        let framing = codec.map_or(Framing::Datagram, |codec| codec.info().framing);
+        let bind = UdpBind { addr: SocketAddr::new(any, 0), multicast_if: "".into() };
+        specs.push(TransportSpec { device: Device::Udp(bind), framing, route: None });
+        pipeline.source = Some(TransportId(specs.len() - 1));
+    }
+}
+
+fn users(transport: usize, pipelines: &[PipelineSpec]) -> Vec<&str> {
+    let uses = |pipeline: &&PipelineSpec| needed_transports(pipeline).contains(&transport);
+    pipelines.iter().filter(uses).map(|pipeline| pipeline.rule.rule_id.as_str()).collect()
+}
+
+fn needed_transports(pipeline: &PipelineSpec) -> Vec<usize> {
+    let targets = pipeline.targets.iter().flatten().filter_map(|target| match target {
+        LinkTarget::Serial(id) => Some(id.0),
+        LinkTarget::Udp(_) => None,
+    });
+    let mut needed: Vec<usize> = pipeline.source.iter().map(|id| id.0).chain(targets).collect();
+    needed.sort_unstable();
+    needed.dedup();
+    needed
+}
+
+/// What the transport is and whom its loss concerns.
+fn transport_name(spec: &TransportSpec, users: Vec<&str>) -> String {
+    let device = match &spec.device {
+        Device::Udp(bind) => format!("udp {}", bind.addr),
+        Device::Serial(port) => format!("serial {port}"),
+    };
+    let route = spec.route.iter().map(|route| route.rule_id.as_str());
+    let users: Vec<&str> = route.chain(users).collect();
+    match users.as_slice() {
+        [] => device,
+        [only] => format!("{device} (rule {only})"),
+        [first, second] => format!("{device} (rules {first}, {second})"),
+        [first, second, more @ ..] => format!("{device} (rules {first}, {second} and {} more)", more.len()),
+    }
+}
+
+fn transport(
+    supervisor: &Supervisor,
+    name: String,
+    spec: &TransportSpec,
+    tap: &Arc<Tap>,
+    deps: &Deps,
+) -> Task {
+    let (spec, tap, deps) = (Arc::new(spec.clone()), Arc::clone(tap), deps.clone());
+    supervisor.spawn(name, OnExit::Restart(Backoff::new()), move |context| {
+        let (spec, tap, deps) = (Arc::clone(&spec), Arc::clone(&tap), deps.clone());
+        async move { run_transport(&spec, &tap, &deps, &context).await.map_err(explain) }
+    })
+}
+
+async fn run_transport(
+    spec: &TransportSpec,
+    tap: &Arc<Tap>,
+    deps: &Deps,
+    context: &Context,
+) -> Result<(), TransportError> {
+    let opened = deps.transports.open(spec)?;
+    tap.sink.set(Some(opened.sink));
+    *lock(&tap.local_addr) = opened.local_addr;
+    if matches!(spec.device, Device::Udp(_)) {
+        // Bound already; a serial port says by itself when it is open.
+        context.up();
+    }
+    let now = tokio::time::Instant::now().into_std();
+    let dispatch = Dispatch::new(Arc::clone(tap), context.clone(), Arc::clone(&deps.clock), now);
+    let outcome = opened.transport.run(Box::new(dispatch), context.cancel().clone()).await;
+    tap.sink.set(None);
+    *lock(&tap.local_addr) = None;
+    outcome
+}
+
+/// Adds to a transport's error what to do about it.
+fn explain(error: TransportError) -> Failure {
+    let remedy = match &error {
+        TransportError::Bind { addr, source } => match source.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                format!("another program has that port; 'ss -ulpn sport = :{}' shows which", addr.port())
+            }
+            std::io::ErrorKind::AddrNotAvailable => {
+                "no interface has that address; use 0.0.0.0 or an address of this machine".to_owned()
+            }
+            std::io::ErrorKind::PermissionDenied => "use a port of 1024 or above".to_owned(),
+            _ => String::new(),
+        },
+        TransportError::Io { .. } => String::new(),
+    };
+    Failure::retry(error).with_remedy(remedy)
+}
+
+fn rule(
+    supervisor: &Supervisor,
+    spec: PipelineSpec,
+    specs: &[TransportSpec],
+    taps: &[Arc<Tap>],
+    deps: &Deps,
+) -> RunningRule {
+    let name = format!("rule {}", spec.rule.rule_id);
+    let (links, task) = match env(&spec, specs, taps, deps) {
+        Ok(env) => {
+            let env = Arc::new(env);
+            let links = env.links.clone();
+            let run = move |context: Context| {
+                let env = Arc::clone(&env);
+                async move { env.run(&context).await }
+            };
+            (links, supervisor.spawn(name, OnExit::Restart(Backoff::new()), run))
+        }
+        Err(reason) => {
+            let fail = move |_| ready(Err(Failure::permanent(reason.clone())));
+            (Vec::new(), supervisor.spawn(name, OnExit::Stop, fail))
+        }
+    };
+    let transports = needed_transports(&spec);
+    RunningRule { spec, links, task, transports }
+}
+
+fn env(spec: &PipelineSpec, specs: &[TransportSpec], taps: &[Arc<Tap>], deps: &Deps) -> Result<Env, String> {
+    let tap = |id: TransportId| taps.get(id.0).cloned().ok_or_else(|| format!("no transport {}", id.0));
+    let source = spec.source.map(tap).transpose()?;
+    let from_udp = spec.source.is_some_and(|id| {
+        specs.get(id.0).is_some_and(|transport| matches!(transport.device, Device::Udp(_)))
+    });
+    let target = |target: &Option<LinkTarget>| match (target, &source) {
+        (Some(LinkTarget::Serial(id)), _) => Ok(Target::Transport(tap(*id)?, None)),
+        (Some(LinkTarget::Udp(to)), Some(source)) if from_udp => {
+            Ok(Target::Transport(Arc::clone(source), Some(*to)))
+        }
+        (Some(LinkTarget::Udp(to)), _) => Ok(Target::Socket(*to)),
+        (None, _) => Ok(Target::None),
+    };
+    let targets = spec.targets.iter().map(target).collect::<Result<Vec<_>, String>>()?;
+    let link = |index: usize| {
+        let name = spec.rule.links.get(index).and_then(|link| link.codec.as_ref());
+        let name = name.map_or("", |name| name.as_str());
+        let codec = deps.codecs.get(name).ok_or_else(|| format!("codec '{name}' is unknown"))?;
+        let link = Link::new(Arc::clone(&spec.rule), index, Arc::clone(codec), Arc::clone(&deps.types));
+        Ok(Arc::new(link))
+    };
+    Ok(Env {
+        rule: Arc::clone(&spec.rule),
+        links: (0..spec.rule.links.len()).map(link).collect::<Result<Vec<_>, String>>()?,
+        source,
+        targets,
+        adapters: deps.adapters.clone(),
+        clock: Arc::clone(&deps.clock),
+        transports: Arc::clone(&deps.transports),
+    })
+}
+
+impl RunningRule {
+    pub(super) fn snapshot(&self, transports: &[TransportSnapshot]) -> RuleSnapshot {
+        let own = self.task.state();
+        let waits_for = self.transports.iter().filter_map(|index| transports.get(*index)).find_map(|t| {
+            let reason = t.state.problem()?;
+            Some(State::Waiting(format!("{}: {reason}", t.name).into()))
+        });
+        let row = |link: &Arc<Link>| LinkRow {
+            link_name: link.config().link_name.clone(),
+            counters: link.stats.snapshot(),
+            panics: link.panics.load(),
+            disabled: link.disabled.load(Relaxed),
+        };
+        RuleSnapshot {
+            rule_id: self.spec.rule.rule_id.clone(),
+            direction: self.spec.rule.direction,
+            state: if own == State::Running { waits_for.unwrap_or(own) } else { own },
+            restarts: self.task.restarts(),
+            links: self.links.iter().map(row).collect(),
+        }
+    }
+}
+
+impl RunningTransport {
+    pub(super) fn snapshot(&self) -> TransportSnapshot {
+        let stats = &self.tap.stats;
+        TransportSnapshot {
+            name: Arc::clone(self.task.name()),
+            state: self.task.state(),
+            restarts: self.task.restarts(),
+            local_addr: *lock(&self.tap.local_addr),
+            frames: stats.frames.load(),
+            bytes: stats.bytes.load(),
+            unwanted: stats.unwanted.load(),
+            skipped_bytes: stats.skipped_bytes.load(),
+            bad_checksums: stats.bad_checksums.load(),
+            truncated: stats.truncated.load(),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Opening transports, and write halves that outlive them.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use rostrans_core::transport::{ByteSink, SendError, Transport, TransportError};
+
+use crate::topology::TransportSpec;
+
+/// Opens what the topology names; the daemon opens sockets and ports, tests open fakes.
+pub trait TransportFactory: Send + Sync {
+    /// Opens one transport.
+    ///
+    /// A UDP socket is bound when this returns; a serial port is opened, and opened again, by its `run`. The
+    /// transport says through [`rostrans_core::transport::Ingress::device`] when frames can arrive.
+    ///
+    /// **Errors**: the socket cannot be bound; it is tried again later.
+    fn open(&self, spec: &TransportSpec) -> Result<Opened, TransportError>;
+
+    /// A socket that only sends to addresses of `to`'s family, broadcast and multicast included, from a port of
+    /// the system's choice.
+    ///
+    /// **Errors**: the system refused a socket.
+    fn sender(&self, to: SocketAddr) -> Result<Arc<dyn ByteSink>, TransportError>;
+}
+
+/// An opened transport.
+pub struct Opened {
+    /// Its read half.
+    pub transport: Box<dyn Transport>,
+    /// Its write half.
+    pub sink: Arc<dyn ByteSink>,
+    /// The address a UDP socket got.
+    pub local_addr: Option<SocketAddr>,
+}
+
+/// The write half of a transport that may not be open yet or may be opened again.
+#[derive(Default)]
+pub(crate) struct SinkSlot {
+    current: RwLock<Option<Arc<dyn ByteSink>>>,
+}
+
+impl SinkSlot {
+    pub(crate) fn set(&self, sink: Option<Arc<dyn ByteSink>>) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = sink;
+    }
+}
+
+impl ByteSink for SinkSlot {
+    fn try_send(&self, frame: &[u8], to: Option<SocketAddr>) -> Result<(), SendError> {
+        // The lock is only ever taken for writing when the device opens or closes, and a send is a system call.
+        match &*self.current.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(sink) => sink.try_send(frame, to),
+            None => Err(SendError::Down),
+        }
+    }
+}
