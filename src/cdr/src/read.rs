@@ -57,6 +57,11 @@ impl<'a> CdrReader<'a> {
         !self.swap && !self.xcdr2
     }
 
+    /// True when numbers lie in the body with their lowest octet first.
+    pub fn is_little_endian(&self) -> bool {
+        self.swap == cfg!(target_endian = "big")
+    }
+
     /// Skips padding before a value of `align` octets (a power of two).
     #[inline]
     pub fn align(&mut self, align: usize) {

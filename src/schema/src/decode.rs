@@ -82,7 +82,8 @@ pub(crate) fn bounded_wide(bound: Option<u32>, reader: &mut CdrReader<'_>) -> Re
     Ok(text)
 }
 
-fn check_bound(at: usize, bound: Option<u32>, len: usize) -> Result<(), CdrError> {
+/// Checks a number of elements or characters.
+pub(crate) fn check_bound(at: usize, bound: Option<u32>, len: usize) -> Result<(), CdrError> {
     match (bound, u32::try_from(len)) {
         (Some(bound), Ok(len)) if len > bound => Err(CdrError::Bound { at, len, bound }),
         _ => Ok(()),

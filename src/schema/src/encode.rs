@@ -150,7 +150,7 @@ fn kind<T: Input>(want: &'static str, value: &T) -> ValueError {
 }
 
 /// Writes what a field holds when nothing is given.
-fn default(field: &Field, writer: &mut CdrWriter<'_>) {
+pub(crate) fn default(field: &Field, writer: &mut CdrWriter<'_>) {
     match (&field.default, field.arity) {
         (Some(Literal::List(items)), arity) => {
             if matches!(arity, Arity::Sequence(_)) {

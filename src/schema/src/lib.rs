@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It builds no typed code; `rostrans-msgs` does that at compile time with the same parser.
+//! A [`Transcoder`] converts samples between ROS 2 and ROS 1. The crate builds no typed code; `rostrans-msgs` does that at compile time with the same parser.
 
 #![warn(clippy::indexing_slicing)]
 
@@ -35,6 +35,7 @@ mod registry;
 mod rihs01;
 mod shape;
 mod source;
+mod transcode;
 mod tree;
 mod validate;
 mod value;
@@ -49,5 +50,6 @@ pub use parse::{ParseError, ParseProblem, parse_action, parse_message, parse_ser
 pub use registry::{TypeRegistry, TypeRegistryBuilder};
 pub use rihs01::rihs01_text;
 pub use shape::{Field, FieldType, Flat, Shape};
+pub use transcode::Transcoder;
 pub use value::Value;
 pub use value_error::{Excerpt, ValueError, ValueProblem};

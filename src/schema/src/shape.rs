@@ -20,7 +20,7 @@ pub struct Shape {
 }
 
 /// One field of a [`Shape`].
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     /// Its name.
     pub name: Box<str>,

@@ -16,7 +16,8 @@ pub(crate) fn message(shape: &Shape, reader: &mut CdrReader<'_>) -> Result<(), C
     shape.fields().iter().try_for_each(|field| field_value(field, reader))
 }
 
-fn field_value(field: &Field, reader: &mut CdrReader<'_>) -> Result<(), CdrError> {
+/// Walks a field.
+pub(crate) fn field_value(field: &Field, reader: &mut CdrReader<'_>) -> Result<(), CdrError> {
     if field.arity == Arity::One {
         return single(&field.field_type, reader);
     }

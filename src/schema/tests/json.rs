@@ -8,7 +8,8 @@ use rostrans_schema::{MessageType, TypeName, TypeRegistry, Value};
 use serde_json::json;
 
 fn message(name: &str) -> Arc<MessageType> {
-    TypeRegistry::bundled().message(&TypeName::message(name).unwrap()).unwrap()
+    let name = TypeName::message(name).expect("a valid name");
+    TypeRegistry::bundled().message(&name).expect("a bundled type")
 }
 
 fn encode(name: &str, value: &serde_json::Value) -> Result<CdrBytes, String> {
