@@ -19,7 +19,7 @@ use rostrans_core::{
     transport::BoxFuture,
 };
 use rostrans_rtps::{EndpointSpec, Participant, ParticipantConfig, ParticipantStats, Reader, RtpsError};
-use rostrans_schema::{TypeName, TypeRegistry};
+use rostrans_schema::TypeRegistry;
 use tokio::{
     sync::{Mutex, Notify, mpsc},
     task::JoinSet,
@@ -31,7 +31,7 @@ use crate::{
     env::Discovery,
     mismatch::{Mismatch, Mismatches},
     names,
-    node::{Node, discovery_qos},
+    node::{self, Node},
     peers::Peers,
     service::{Client, Context, Server},
     topic::{DdsPublisher, endpoint_qos, receiver},
@@ -95,21 +95,11 @@ impl DdsAdapter {
         })
         .map_err(refused)?;
 
-        let user_data = hash_data(&config.registry, NODE_LIST_TYPE).unwrap_or_default();
-        let node = Node::new(&participant, &config.namespace, &config.node_name, user_data.clone())
-            .map_err(refused)?;
+        let node = Node::new(&participant, &config.namespace, &config.node_name).map_err(refused)?;
         let peers = Arc::new(Peers::default());
         let heard = Arc::clone(&peers);
         let node_lists = participant
-            .create_reader(
-                EndpointSpec {
-                    topic: names::DISCOVERY_TOPIC.to_owned(),
-                    type_name: names::DISCOVERY_TYPE.to_owned(),
-                    qos: discovery_qos(),
-                    user_data,
-                },
-                Arc::new(move |sample| heard.heard(sample)),
-            )
+            .create_reader(node::list_endpoint(), Arc::new(move |sample| heard.heard(sample)))
             .map_err(refused)?;
 
         let changed = Arc::new(Notify::new());
@@ -135,13 +125,13 @@ impl DdsAdapter {
     }
 
     fn spec(&self, topic: &TopicSpec) -> Result<EndpointSpec, AdapterError> {
-        let user_data = hash_data(&self.registry, topic.msg_type.as_str())
-            .ok_or_else(|| AdapterError::UnknownType(topic.msg_type.to_string()))?;
+        let unknown = |_| AdapterError::UnknownType(topic.msg_type.to_string());
+        let msg_type = self.registry.message(&topic.msg_type).map_err(unknown)?;
         Ok(EndpointSpec {
             topic: names::topic(&topic.name),
             type_name: topic.msg_type.dds(),
             qos: endpoint_qos(topic.qos),
-            user_data,
+            user_data: names::type_hash_data(msg_type.rihs01()),
         })
     }
 
@@ -256,14 +246,6 @@ const MAX_WAITING: usize = 64;
 const MAX_RUNNING: usize = 64;
 
 const SETTLE: Duration = Duration::from_millis(250);
-
-const NODE_LIST_TYPE: &str = "rmw_dds_common/msg/ParticipantEntitiesInfo";
-
-/// USER_DATA for a message type; `None` when the registry does not know it.
-fn hash_data(registry: &TypeRegistry, msg_type: &str) -> Option<Vec<u8>> {
-    let name = TypeName::message(msg_type).ok()?;
-    Some(names::type_hash_data(registry.message(&name).ok()?.rihs01()))
-}
 
 /// Node names and namespaces follow the rules of topic names.
 fn check_name(config: &DdsConfig, full_name: &str) -> Result<(), AdapterError> {

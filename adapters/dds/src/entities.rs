@@ -106,6 +106,7 @@ fn gids(reader: &mut CdrReader<'_>, padding: usize) -> Result<Vec<Guid>, CdrErro
 #[cfg(test)]
 mod tests {
     use bytes::BytesMut;
+    use proptest::prelude::*;
     use rostrans_cdr::to_cdr;
 
     use super::*;
@@ -160,6 +161,16 @@ mod tests {
         for len in 4..sample.len() {
             let cut = CdrBytes::new(sample.as_bytes().slice(..len)).unwrap();
             assert!(ParticipantEntities::decode(&cut).is_err(), "{len}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_list_or_an_error(body: Vec<u8>, big: bool) {
+            let sample = [&[0, u8::from(!big), 0, 0][..], &body].concat();
+            if let Ok(list) = ParticipantEntities::decode(&CdrBytes::new(sample).unwrap()) {
+                prop_assert!(list.nodes.len() * SMALLEST_NODE <= body.len());
+            }
         }
     }
 }

@@ -24,14 +24,8 @@ impl Node {
         participant: &Participant,
         namespace: &str,
         name: &str,
-        user_data: Vec<u8>,
     ) -> Result<Arc<Self>, RtpsError> {
-        let writer = participant.create_writer(EndpointSpec {
-            topic: names::DISCOVERY_TOPIC.to_owned(),
-            type_name: names::DISCOVERY_TYPE.to_owned(),
-            qos: discovery_qos(),
-            user_data,
-        })?;
+        let writer = participant.create_writer(list_endpoint())?;
         let node = NodeEntities {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
@@ -65,9 +59,14 @@ impl Node {
     }
 }
 
-/// Reliable, transient local, keep last 1: what every ROS participant uses for the node list.
-pub(crate) fn discovery_qos() -> EndpointQos {
-    EndpointQos { reliable: true, transient_local: true, history: History::KeepLast(1) }
+/// What every ROS participant writes and reads node lists with.
+pub(crate) fn list_endpoint() -> EndpointSpec {
+    EndpointSpec {
+        topic: names::DISCOVERY_TOPIC.to_owned(),
+        type_name: names::DISCOVERY_TYPE.to_owned(),
+        qos: EndpointQos { reliable: true, transient_local: true, history: History::KeepLast(1) },
+        user_data: Vec::new(),
+    }
 }
 
 /// An endpoint's place in the node list.
