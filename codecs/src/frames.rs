@@ -82,6 +82,12 @@ impl Cov3 {
         Self::diagonal(variance, variance, variance)
     }
 
+    /// The variances alone.
+    pub fn only_diagonal(self) -> Self {
+        let [xx, _, _, _, yy, _, _, _, zz] = self.0;
+        Self::diagonal(xx, yy, zz)
+    }
+
     /// NED to ENU or back: swaps the first two axes and turns the third.
     pub fn swap_level(self) -> Self {
         let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = self.0;

@@ -1,0 +1,85 @@
+//! `mavlink.home_position`.
+
+use rostrans_core::{
+    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    emit::Emit,
+    topic::Qos,
+    transport::{Frame, Framing},
+};
+use rostrans_msgs::mavros_msgs::msg::HomePosition as RosHomePosition;
+
+use super::{
+    DecodeOnly,
+    dialect::{GpsRawInt, HomePosition, Message},
+    geoid::Geoid,
+    ros,
+    vehicle::{self, Vehicle},
+};
+use crate::{
+    frames::{Ned, Quaternion},
+    options::Options,
+};
+
+/// HOME_POSITION to `home_position/home`.
+///
+/// Degrees and metres above the WGS-84 ellipsoid (see `mavlink.global_position`), position and approach ENU. The
+/// orientation is turned on its world side only, FRD in ENU; programs depend on it.
+///
+/// Source: MAVLink common, HOME_POSITION (242), GPS_RAW_INT (24) for the geoid.
+pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
+
+const INFO: CodecInfo = CodecInfo {
+    name: "mavlink.home_position",
+    doc: "home position",
+    roles: &[Role::Decode],
+    ports: &[PortInfo { name: "home", msg_type: Some("mavros_msgs/msg/HomePosition"), qos: Qos::latched(10) }],
+    framing: Framing::Mavlink,
+    interest: Interest::Tags(&[GpsRawInt::ID, HomePosition::ID]),
+    cost: Cost::Inline,
+    tick: None,
+    options: &[vehicle::SYSID],
+};
+
+const HOME: Port = Port(0);
+
+fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+    Ok(Box::new(HomePositionDecoder {
+        rule: cx.rule.rule_id.as_str().to_owned(),
+        vehicle: Vehicle::new(&Options::new(cx, &INFO)?)?,
+        geoid: Geoid::default(),
+        home: RosHomePosition::default(),
+    }))
+}
+
+struct HomePositionDecoder {
+    rule: String,
+    vehicle: Vehicle,
+    geoid: Geoid,
+    home: RosHomePosition,
+}
+
+impl Decoder for HomePositionDecoder {
+    fn decode(&mut self, frame: &Frame<'_>, out: &mut Emit<'_>) -> Result<(), DecodeError> {
+        let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
+        match packet.msgid {
+            GpsRawInt::ID => self.geoid.learn(&GpsRawInt::decode(packet.payload), &self.rule),
+            HomePosition::ID if out.wants(HOME) => {
+                let m = HomePosition::decode(packet.payload);
+                let stamp = out.stamp();
+                ros::stamp(&mut self.home.header, stamp);
+                self.home.geo.latitude = ros::degrees(m.latitude);
+                self.home.geo.longitude = ros::degrees(m.longitude);
+                self.home.geo.altitude = self.geoid.height(m.altitude);
+                let position = Ned([m.x, m.y, m.z].map(f64::from)).to_enu();
+                self.home.position = ros::point(position.0);
+                let attitude = Quaternion::from_wxyz(m.q.map(f64::from));
+                self.home.orientation = ros::quaternion(attitude.swap_world());
+                let approach = Ned([m.approach_x, m.approach_y, m.approach_z].map(f64::from)).to_enu();
+                self.home.approach = ros::vector3(approach.0);
+                out.publish(HOME, stamp, &self.home);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! `mavlink.state`: connection, flight mode, landed state.
+
+use std::time::{Duration, Instant};
+
+use rostrans_core::{
+    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    emit::Emit,
+    topic::Qos,
+    transport::{Frame, Framing},
+};
+use rostrans_mavlink::Packet;
+use rostrans_msgs::mavros_msgs::msg::{ExtendedState, State};
+
+use super::{
+    DecodeOnly,
+    dialect::{ExtendedSysState, Heartbeat, Message},
+    mode, ros,
+    vehicle::{self, TIMEOUT, Vehicle},
+};
+use crate::options::Options;
+
+/// Heartbeats of the vehicle to `state`, EXTENDED_SYS_STATE to `extended_state`.
+///
+/// `state` is published at start (not connected), for each heartbeat, and once when none came for ten seconds. It
+/// is latched, so late subscribers learn it at once. With `exact` the mode name is looked up with the vehicle type
+/// of the heartbeat before.
+///
+/// Source: MAVLink common, HEARTBEAT (0), EXTENDED_SYS_STATE (245).
+pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
+
+const INFO: CodecInfo = CodecInfo {
+    name: "mavlink.state",
+    doc: "connection, arming, flight mode; landed and VTOL state",
+    roles: &[Role::Decode],
+    ports: &[
+        PortInfo { name: "state", msg_type: Some("mavros_msgs/msg/State"), qos: Qos::latched(10) },
+        PortInfo {
+            name: "extended_state",
+            msg_type: Some("mavros_msgs/msg/ExtendedState"),
+            qos: Qos::latched(10),
+        },
+    ],
+    framing: Framing::Mavlink,
+    interest: Interest::Tags(&[Heartbeat::ID, ExtendedSysState::ID]),
+    cost: Cost::Inline,
+    tick: Some(Duration::from_millis(250)),
+    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::EXACT],
+};
+
+const STATE: Port = Port(0);
+const EXTENDED_STATE: Port = Port(1);
+
+fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+    let options = Options::new(cx, &INFO)?;
+    Ok(Box::new(StateDecoder {
+        rule: cx.rule.rule_id.as_str().to_owned(),
+        vehicle: Vehicle::new(&options)?,
+        exact: options.flag("exact", false)?,
+        started: None,
+        stranger: None,
+        state: State::default(),
+        extended: ExtendedState::default(),
+    }))
+}
+
+struct StateDecoder {
+    rule: String,
+    vehicle: Vehicle,
+    exact: bool,
+    /// When the first tick came.
+    started: Option<Instant>,
+    /// System and component of a heartbeat that is not ours, until it was reported.
+    stranger: Option<(u8, u8)>,
+    state: State,
+    extended: ExtendedState,
+}
+
+impl Decoder for StateDecoder {
+    fn decode(&mut self, frame: &Frame<'_>, out: &mut Emit<'_>) -> Result<(), DecodeError> {
+        let packet = Packet::parse(frame.bytes).ok_or(DecodeError::BadMagic)?;
+        if self.vehicle.sysid != 0 && self.vehicle.sysid != packet.sysid {
+            if packet.msgid == Heartbeat::ID {
+                self.stranger = Some((packet.sysid, packet.compid));
+            }
+            return Ok(());
+        }
+        match packet.msgid {
+            Heartbeat::ID => self.heartbeat(&packet, frame.received, out),
+            ExtendedSysState::ID if out.wants(EXTENDED_STATE) => {
+                let m = ExtendedSysState::decode(packet.payload);
+                let stamp = out.stamp();
+                ros::stamp(&mut self.extended.header, stamp);
+                self.extended.vtol_state = m.vtol_state;
+                self.extended.landed_state = m.landed_state;
+                out.publish(EXTENDED_STATE, stamp, &self.extended);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, now: Instant, out: &mut Emit<'_>) {
+        let started = match self.started {
+            Some(started) => started,
+            None => {
+                self.started = Some(now);
+                if !self.state.connected {
+                    self.publish_disconnected(out);
+                }
+                now
+            }
+        };
+        if self.vehicle.fell_silent(now) {
+            tracing::warn!(rule = self.rule, sysid = self.vehicle.sysid, "lost connection, HEARTBEAT timed out");
+            self.publish_disconnected(out);
+        }
+        if self.state.connected || now.saturating_duration_since(started) < TIMEOUT {
+            return;
+        }
+        if let Some((sysid, compid)) = self.stranger.take() {
+            self.started = Some(now);
+            tracing::warn!(
+                rule = self.rule,
+                wanted_sysid = self.vehicle.sysid,
+                wanted_compid = self.vehicle.compid,
+                sysid,
+                compid,
+                "heartbeats come from another system or component than configured"
+            );
+        }
+    }
+}
+
+impl StateDecoder {
+    fn heartbeat(&mut self, packet: &Packet<'_>, at: Instant, out: &mut Emit<'_>) {
+        let (old_autopilot, old_kind) = (self.vehicle.autopilot, self.vehicle.kind);
+        let Some(beat) = self.vehicle.heartbeat(packet, at) else {
+            self.stranger = Some((packet.sysid, packet.compid));
+            return;
+        };
+        if beat.connects {
+            let (sysid, autopilot) = (packet.sysid, self.vehicle.autopilot);
+            tracing::info!(rule = self.rule, sysid, autopilot, "got HEARTBEAT, connected");
+        }
+        let stamp = out.stamp();
+        ros::stamp(&mut self.state.header, stamp);
+        let m = beat.heartbeat;
+        self.state.connected = true;
+        self.state.armed = m.base_mode & 128 != 0;
+        self.state.manual_input = m.base_mode & 64 != 0;
+        self.state.guided = m.base_mode & 8 != 0;
+        self.state.system_status = m.system_status;
+        let (autopilot, kind) = match self.exact {
+            true => (old_autopilot, old_kind),
+            false => (m.autopilot, m.kind),
+        };
+        mode::write_name(&mut self.state.mode, autopilot, kind, m.base_mode, m.custom_mode);
+        out.publish(STATE, stamp, &self.state);
+    }
+
+    fn publish_disconnected(&mut self, out: &mut Emit<'_>) {
+        let stamp = out.stamp();
+        self.state = State::default();
+        ros::stamp(&mut self.state.header, stamp);
+        out.publish(STATE, stamp, &self.state);
+    }
+}
