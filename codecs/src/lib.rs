@@ -5,19 +5,18 @@
 
 #![warn(clippy::indexing_slicing)]
 
-use std::sync::Arc;
-
-use rostrans_core::{codec::Codec, registry::CodecRegistry};
+use rostrans_core::registry::CodecRegistry;
 
 pub mod frames;
+mod generic;
 pub mod mavlink;
+mod options;
 
 /// Every codec that ships.
 pub fn builtin() -> CodecRegistry {
-    let codecs: [Arc<dyn Codec>; 0] = [];
     let mut registry = CodecRegistry::new();
-    for codec in codecs {
-        registry.register(codec).expect("invariant: the names in this list differ");
+    for codec in generic::codecs().into_iter().chain(mavlink::codecs()) {
+        registry.register(codec).expect("invariant: the names in these lists differ");
     }
     registry
 }

@@ -60,7 +60,8 @@ impl<'a> Options<'a> {
     /// One of some words, given with what it stands for; the first is the default.
     pub(crate) fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>, CodecError> {
         let Some(value) = self.0.get(name) else { return Ok(words.first().map(|(_, t)| *t)) };
-        let chosen = words.iter().find(|(word, _)| value.as_str().is_some_and(|v| v.eq_ignore_ascii_case(word)));
+        let chosen =
+            words.iter().find(|(word, _)| value.as_str().is_some_and(|v| v.eq_ignore_ascii_case(word)));
         match chosen {
             Some((_, t)) => Ok(Some(*t)),
             None => {

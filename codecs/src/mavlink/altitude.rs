@@ -1,7 +1,9 @@
 //! `mavlink.altitude`.
 
 use rostrans_core::{
-    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{
+        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
+    },
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},

@@ -18,8 +18,6 @@ pub(super) struct AttitudeTracker {
 }
 
 impl AttitudeTracker {
-    pub(super) const IDS: [u32; 2] = [Attitude::ID, AttitudeQuaternion::ID];
-
     pub(super) fn new() -> Self {
         Self { quaternion_seen: false, orientation: Quaternion::IDENTITY, rates: Flu([0.0; 3]) }
     }

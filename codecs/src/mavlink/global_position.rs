@@ -2,7 +2,9 @@
 
 use rostrans_core::{
     clock::RosTime,
-    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{
+        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
+    },
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -192,7 +194,8 @@ impl GlobalPositionDecoder {
     fn gps_raw(&mut self, m: &GpsRawInt, version: Version, out: &mut Emit<'_>) {
         self.geoid.learn(m, &self.rule);
         let stamp = out.stamp();
-        set_position(&mut self.raw_fix, stamp, self.geodetic(m.lat, m.lon, m.alt));
+        let here = self.geodetic(m.lat, m.lon, m.alt);
+        set_position(&mut self.raw_fix, stamp, here);
         // `global` shows status and covariance too, so they are kept up to date without a listener.
         self.raw_fix.status.status = if m.fix_type > 2 { STATUS_FIX } else { STATUS_NO_FIX };
         let (covariance, kind) = self.fix_covariance(m, version);

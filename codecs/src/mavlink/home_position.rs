@@ -1,7 +1,9 @@
 //! `mavlink.home_position`.
 
 use rostrans_core::{
-    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{
+        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
+    },
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -32,7 +34,11 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.home_position",
     doc: "home position",
     roles: &[Role::Decode],
-    ports: &[PortInfo { name: "home", msg_type: Some("mavros_msgs/msg/HomePosition"), qos: Qos::latched(10) }],
+    ports: &[PortInfo {
+        name: "home",
+        msg_type: Some("mavros_msgs/msg/HomePosition"),
+        qos: Qos::latched(10),
+    }],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[GpsRawInt::ID, HomePosition::ID]),
     cost: Cost::Inline,

@@ -2,7 +2,9 @@
 
 use rostrans_core::{
     clock::RosTime,
-    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{
+        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
+    },
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -13,9 +15,10 @@ use rostrans_msgs::sensor_msgs::msg::{FluidPressure, Imu, MagneticField, Tempera
 use super::{
     DecodeOnly,
     attitude::AttitudeTracker,
-    dialect::{AttitudeQuaternion, Attitude, Heartbeat, HighresImu, Message, RawImu, ScaledImu, ScaledPressure},
-    mode,
-    ros,
+    dialect::{
+        Attitude, AttitudeQuaternion, Heartbeat, HighresImu, Message, RawImu, ScaledImu, ScaledPressure,
+    },
+    mode, ros,
     vehicle::{self, Vehicle},
 };
 use crate::{
@@ -254,7 +257,13 @@ impl ImuDecoder {
     }
 
     /// Publishes `data_raw` and keeps the acceleration for `data`.
-    fn publish_raw(&mut self, stamp: RosTime, rates: Flu<[f64; 3]>, acceleration: Flu<[f64; 3]>, out: &mut Emit<'_>) {
+    fn publish_raw(
+        &mut self,
+        stamp: RosTime,
+        rates: Flu<[f64; 3]>,
+        acceleration: Flu<[f64; 3]>,
+        out: &mut Emit<'_>,
+    ) {
         self.data.linear_acceleration = ros::vector3(acceleration.0);
         self.data.linear_acceleration_covariance = self.data_raw.linear_acceleration_covariance;
         if out.wants(DATA_RAW) {

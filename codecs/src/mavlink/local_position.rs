@@ -1,7 +1,9 @@
 //! `mavlink.local_position`: pose and velocity in the local level frame.
 
 use rostrans_core::{
-    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{
+        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
+    },
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -153,7 +155,9 @@ impl Decoder for LocalPositionDecoder {
         }
         match packet.msgid {
             LocalPositionNed::ID => self.plain(&LocalPositionNed::decode(packet.payload), out),
-            LocalPositionNedCov::ID => self.with_covariance(&LocalPositionNedCov::decode(packet.payload), out),
+            LocalPositionNedCov::ID => {
+                self.with_covariance(&LocalPositionNedCov::decode(packet.payload), out)
+            }
             _ => {
                 self.attitude.update(&packet);
             }

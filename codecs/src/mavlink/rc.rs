@@ -1,7 +1,9 @@
 //! `mavlink.rc`: remote control inputs and servo outputs.
 
 use rostrans_core::{
-    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{
+        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
+    },
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -45,7 +47,12 @@ const OUT: Port = Port(1);
 
 fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let vehicle = Vehicle::new(&Options::new(cx, &INFO)?)?;
-    Ok(Box::new(RcDecoder { vehicle, channels_seen: false, rc_in: RCIn::default(), rc_out: RCOut::default() }))
+    Ok(Box::new(RcDecoder {
+        vehicle,
+        channels_seen: false,
+        rc_in: RCIn::default(),
+        rc_out: RCOut::default(),
+    }))
 }
 
 struct RcDecoder {
@@ -142,16 +149,7 @@ fn channels(m: &RcChannels) -> [u16; 18] {
 }
 
 fn raw_channels(m: &RcChannelsRaw) -> [u16; 8] {
-    [
-        m.chan1_raw,
-        m.chan2_raw,
-        m.chan3_raw,
-        m.chan4_raw,
-        m.chan5_raw,
-        m.chan6_raw,
-        m.chan7_raw,
-        m.chan8_raw,
-    ]
+    [m.chan1_raw, m.chan2_raw, m.chan3_raw, m.chan4_raw, m.chan5_raw, m.chan6_raw, m.chan7_raw, m.chan8_raw]
 }
 
 fn outputs(m: &ServoOutputRaw) -> [u16; 16] {

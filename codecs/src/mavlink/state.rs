@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use rostrans_core::{
-    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{
+        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
+    },
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -111,7 +113,11 @@ impl Decoder for StateDecoder {
             }
         };
         if self.vehicle.fell_silent(now) {
-            tracing::warn!(rule = self.rule, sysid = self.vehicle.sysid, "lost connection, HEARTBEAT timed out");
+            tracing::warn!(
+                rule = self.rule,
+                sysid = self.vehicle.sysid,
+                "lost connection, HEARTBEAT timed out"
+            );
             self.publish_disconnected(out);
         }
         if self.state.connected || now.saturating_duration_since(started) < TIMEOUT {

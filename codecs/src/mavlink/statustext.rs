@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use rostrans_core::{
-    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{
+        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
+    },
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -31,7 +33,11 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.statustext",
     doc: "texts from the vehicle",
     roles: &[Role::Decode],
-    ports: &[PortInfo { name: "recv", msg_type: Some("mavros_msgs/msg/StatusText"), qos: Qos::sensor_data() }],
+    ports: &[PortInfo {
+        name: "recv",
+        msg_type: Some("mavros_msgs/msg/StatusText"),
+        qos: Qos::sensor_data(),
+    }],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[Statustext::ID]),
     cost: Cost::Inline,

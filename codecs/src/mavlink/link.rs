@@ -1,0 +1,259 @@
+//! `mavlink.link`: makes an autopilot talk.
+
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use rostrans_core::{
+    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Role},
+    emit::Emit,
+    rule::Source,
+    transport::{Frame, Framing},
+};
+use rostrans_mavlink::{Sender, write_v2};
+
+use super::{
+    DecodeOnly,
+    dialect::{
+        Attitude, AttitudeQuaternion, CommandAck, CommandLong, Heartbeat, HomePosition, Message,
+        RequestDataStream, SystemTime,
+    },
+    stream::{Rates, Request, Requests},
+    vehicle::{self, Vehicle},
+};
+use crate::options::Options;
+
+/// Sends heartbeats and asks for data streams; publishes nothing.
+///
+/// The heartbeat goes out from the start, except to a UDP peer that has to be heard first because the link names no
+/// target. When the vehicle appears, is back after a silence, or has restarted (its clock went back), message
+/// intervals or, on ArduPilot, data streams are requested, one at a time and three times at most; HOME_POSITION is
+/// requested every ten seconds until it comes.
+///
+/// Source: MAVLink common, HEARTBEAT (0), COMMAND_LONG (76) with SET_MESSAGE_INTERVAL (511), REQUEST_MESSAGE (512),
+/// GET_HOME_POSITION (410); REQUEST_DATA_STREAM (66); COMMAND_ACK (77).
+pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
+
+const INFO: CodecInfo = CodecInfo {
+    name: "mavlink.link",
+    doc: "heartbeat to the vehicle and requests for its data streams; no topics",
+    roles: &[Role::Decode],
+    ports: &[],
+    framing: Framing::Mavlink,
+    interest: Interest::Tags(&[
+        Heartbeat::ID,
+        SystemTime::ID,
+        Attitude::ID,
+        AttitudeQuaternion::ID,
+        CommandAck::ID,
+        HomePosition::ID,
+    ]),
+    cost: Cost::Inline,
+    tick: Some(Duration::from_millis(100)),
+    options: &[
+        vehicle::SYSID,
+        vehicle::COMPID,
+        ("own_sysid", "system id of what is sent; default that of the vehicle"),
+        ("own_compid", "component id of what is sent; default 191 (onboard computer)"),
+        ("heartbeat_rate", "heartbeats per second, 0 sends none; default 1"),
+        ("imu_rate", "attitude and sensors per second, 0 asks for none; default 50"),
+        ("stream_rate", "data streams of ArduPilot per second, 0 asks for none; default 10"),
+        ("request_streams", "false asks for nothing; default true"),
+    ],
+};
+
+fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+    let options = Options::new(cx, &INFO)?;
+    let vehicle = Vehicle::new(&options)?;
+    let heartbeat_rate = options.number("heartbeat_rate", 1.0)?;
+    let own_sysid = options.int("own_sysid", vehicle.sysid.max(1), 1..=255)?;
+    let own_compid = options.int("own_compid", COMPID_ONBOARD_COMPUTER, 1..=255)?;
+    let unsolicited = cx.link.target.is_some() || !matches!(cx.rule.source, Source::Udp(_));
+    Ok(Box::new(LinkDecoder {
+        vehicle,
+        from: Sender { seq: 0, sysid: own_sysid, compid: own_compid },
+        vehicle_compid: 1,
+        may_send: unsolicited,
+        heartbeat_period: (heartbeat_rate > 0.0).then(|| Duration::from_secs_f64(1.0 / heartbeat_rate)),
+        heartbeat_sent: None,
+        rates: Rates {
+            imu_hz: options.int("imu_rate", 50, 0..=1000)?,
+            stream_hz: options.int("stream_rate", 10, 0..=1000)?,
+        },
+        request_streams: options.flag("request_streams", true)?,
+        requests: Requests::default(),
+        boot_ms: None,
+        payload: BytesMut::new(),
+        frame: BytesMut::new(),
+    }))
+}
+
+struct LinkDecoder {
+    vehicle: Vehicle,
+    from: Sender,
+    /// Component of the vehicle's heartbeats.
+    vehicle_compid: u8,
+    /// There is somebody to send to.
+    may_send: bool,
+    heartbeat_period: Option<Duration>,
+    heartbeat_sent: Option<Instant>,
+    rates: Rates,
+    request_streams: bool,
+    requests: Requests,
+    /// Last time since boot; it goes back when the autopilot restarts.
+    boot_ms: Option<u32>,
+    payload: BytesMut,
+    frame: BytesMut,
+}
+
+impl Decoder for LinkDecoder {
+    fn decode(&mut self, frame: &Frame<'_>, _: &mut Emit<'_>) -> Result<(), DecodeError> {
+        let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
+        self.may_send = true;
+        let payload = packet.payload;
+        match packet.msgid {
+            Heartbeat::ID => {
+                let Some(beat) = self.vehicle.heartbeat(&packet, frame.received) else { return Ok(()) };
+                self.vehicle_compid = packet.compid;
+                if beat.connects {
+                    self.boot_ms = None;
+                    self.start_requests(frame.received);
+                }
+            }
+            SystemTime::ID => self.clock(SystemTime::decode(payload).time_boot_ms, frame.received),
+            Attitude::ID => {
+                self.requests.attitude_arrived();
+                self.clock(Attitude::decode(payload).time_boot_ms, frame.received);
+            }
+            AttitudeQuaternion::ID => {
+                self.requests.attitude_arrived();
+                self.clock(AttitudeQuaternion::decode(payload).time_boot_ms, frame.received);
+            }
+            CommandAck::ID => {
+                let ack = CommandAck::decode(payload);
+                let for_us = (ack.target_system == 0 || ack.target_system == self.from.sysid)
+                    && (ack.target_component == 0 || ack.target_component == self.from.compid);
+                if ack.command == SET_MESSAGE_INTERVAL && for_us {
+                    self.requests.acknowledged(ack.result);
+                }
+            }
+            HomePosition::ID => self.requests.home_arrived(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, now: Instant, out: &mut Emit<'_>) {
+        if self.vehicle.fell_silent(now) {
+            self.requests.stop();
+        }
+        if !self.may_send {
+            return;
+        }
+        let period = self.heartbeat_period;
+        let due =
+            |sent: Option<Instant>, period| sent.is_none_or(|s| now.saturating_duration_since(s) >= period);
+        if let Some(period) = period.filter(|p| due(self.heartbeat_sent, *p)) {
+            // Kept on its own grid, so that coarse ticks do not slow the rate down.
+            let next = self.heartbeat_sent.map(|sent| sent + period);
+            self.heartbeat_sent = next.filter(|next| !due(Some(*next), period)).or(Some(now));
+            self.send(&HEARTBEAT, out);
+        }
+        if let Some(request) = self.requests.poll(now) {
+            self.send_request(request, out);
+        }
+    }
+}
+
+impl LinkDecoder {
+    fn start_requests(&mut self, now: Instant) {
+        if self.request_streams {
+            self.requests.start(self.vehicle.autopilot, self.rates, now);
+        }
+    }
+
+    /// Notices a restart that was quicker than the connection timeout.
+    fn clock(&mut self, boot_ms: u32, at: Instant) {
+        let restarted = self.boot_ms.is_some_and(|last| boot_ms.saturating_add(REBOOT_MARGIN_MS) < last);
+        self.boot_ms = Some(boot_ms);
+        if restarted && self.vehicle.is_connected(at) {
+            self.start_requests(at);
+        }
+    }
+
+    fn send_request(&mut self, request: Request, out: &mut Emit<'_>) {
+        match request {
+            Request::Stream { stream, rate_hz } => {
+                let message = RequestDataStream {
+                    req_message_rate: rate_hz,
+                    target_system: self.vehicle_sysid(),
+                    target_component: self.vehicle_compid,
+                    req_stream_id: stream,
+                    start_stop: 1,
+                };
+                self.send(&message, out);
+            }
+            Request::Interval { msgid, interval_us } => {
+                // Message ids have 24 bits: exact in a float.
+                #[expect(clippy::cast_precision_loss, reason = "24 bits fit the mantissa")]
+                self.command(SET_MESSAGE_INTERVAL, [msgid as f32, interval_us], out);
+            }
+            Request::Home => {
+                #[expect(clippy::cast_precision_loss, reason = "242 fits")]
+                self.command(REQUEST_MESSAGE, [HomePosition::ID as f32, 0.0], out);
+            }
+            Request::HomeOldStyle => self.command(GET_HOME_POSITION, [0.0, 0.0], out),
+        }
+    }
+
+    fn command(&mut self, command: u16, [param1, param2]: [f32; 2], out: &mut Emit<'_>) {
+        let message = CommandLong {
+            param1,
+            param2,
+            param3: 0.0,
+            param4: 0.0,
+            param5: 0.0,
+            param6: 0.0,
+            param7: 0.0,
+            command,
+            target_system: self.vehicle_sysid(),
+            target_component: self.vehicle_compid,
+            confirmation: 0,
+        };
+        self.send(&message, out);
+    }
+
+    /// 0 (all) when any vehicle is taken.
+    fn vehicle_sysid(&self) -> u8 {
+        self.vehicle.sysid
+    }
+
+    fn send<M: Message>(&mut self, message: &M, out: &mut Emit<'_>) {
+        self.payload.clear();
+        message.encode(&mut self.payload);
+        self.frame.clear();
+        let written = write_v2(&mut self.frame, self.from, M::ID, &self.payload, M::CRC_EXTRA);
+        if written.is_ok() {
+            self.from.seq = self.from.seq.wrapping_add(1);
+            out.reply(&self.frame);
+        }
+    }
+}
+
+/// What a companion computer says of itself: MAV_TYPE_ONBOARD_CONTROLLER, MAV_AUTOPILOT_INVALID, armed with manual
+/// input, active. MAVROS sends the same.
+const HEARTBEAT: Heartbeat = Heartbeat {
+    custom_mode: 0,
+    kind: 18,
+    autopilot: 8,
+    base_mode: 192,
+    system_status: 4,
+    mavlink_version: 3,
+};
+/// `MAV_COMP_ID_ONBOARD_COMPUTER`.
+const COMPID_ONBOARD_COMPUTER: u8 = 191;
+/// `MAV_CMD`.
+const GET_HOME_POSITION: u16 = 410;
+const SET_MESSAGE_INTERVAL: u16 = 511;
+const REQUEST_MESSAGE: u16 = 512;
+/// Messages overtake each other by less than this; a restart sets the clock back by more.
+const REBOOT_MARGIN_MS: u32 = 1000;
