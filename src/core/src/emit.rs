@@ -1,6 +1,6 @@
 //! What a decoder publishes through.
 
-use std::{sync::Arc, time::Instant};
+use std::{net::SocketAddr, sync::Arc, time::Instant};
 
 use bytes::BytesMut;
 use rostrans_cdr::{CdrBytes, CdrEncode, to_cdr};
@@ -89,6 +89,13 @@ impl<'a> Emit<'a> {
             Some(Peer::Udp(addr)) => Some(addr),
             _ => None,
         };
+        self.send_to(frame, to);
+    }
+
+    /// Sends a frame to `to`; `None` stands for the source's own target.
+    ///
+    /// A failure is counted as a send error.
+    pub fn send_to(&mut self, frame: &[u8], to: Option<SocketAddr>) {
         let sent = self.sink.map(|sink| sink.try_send(frame, to));
         if !matches!(sent, Some(Ok(()))) {
             self.stats.send_errors.inc();

@@ -19,13 +19,15 @@ pub(super) fn link(
 ) {
     let Some(role) = check::role(rule.direction) else { return };
     let mut check = Check { rule, link, problems };
-    check.bindings(role);
+    let codec = link.codec.as_ref().and_then(|name| cx.codecs.get(name.as_str()));
+    let silent = codec.is_some_and(|codec| codec.info().ports.is_empty());
+    check.bindings(role, silent);
     let types_known = check.types(cx);
     let Some(name) = &link.codec else {
         check.error("has no codec", "add 'codec: ...'; see --list-codecs");
         return;
     };
-    let Some(codec) = cx.codecs.get(name.as_str()) else {
+    let Some(codec) = codec else {
         check.problems.push(unknown_codec(cx.codecs, name.as_str(), link.origin.clone()));
         return;
     };
@@ -63,8 +65,8 @@ impl Check<'_> {
         self.problems.push(Diagnostic::error(self.link.origin.clone(), message, help));
     }
 
-    /// Topics or a service, as the direction needs.
-    fn bindings(&mut self, role: Role) {
+    /// Topics or a service, as the direction needs; a `silent` codec has no topics.
+    fn bindings(&mut self, role: Role, silent: bool) {
         let link = self.link;
         let direction = self.rule.direction;
         match role {
@@ -81,7 +83,7 @@ impl Check<'_> {
             _ => {}
         }
         match role {
-            Role::Decode if link.topic.is_none() && link.ports.is_empty() => {
+            Role::Decode if !silent && link.topic.is_none() && link.ports.is_empty() => {
                 self.error("publishes nothing", "add 'topic' and 'msg_type'");
             }
             Role::Encode if link.topic.is_none() => {
