@@ -1,13 +1,16 @@
 //! `mavlink.link`: makes an autopilot talk.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
 use bytes::BytesMut;
 use rostrans_core::{
     codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Role},
     emit::Emit,
-    rule::Source,
-    transport::{Frame, Framing},
+    rule::{Source, Target},
+    transport::{Frame, Framing, Peer},
 };
 use rostrans_mavlink::{Sender, write_v2};
 
@@ -24,8 +27,8 @@ use crate::options::Options;
 
 /// Sends heartbeats and asks for data streams; publishes nothing.
 ///
-/// The heartbeat goes out from the start, except to a UDP peer that has to be heard first because the link names no
-/// target. When the vehicle appears, is back after a silence, or has restarted (its clock went back), message
+/// Frames go to the link's target, else to where the vehicle's frames come from; until it was heard, a UDP link
+/// without a target is silent. When the vehicle appears, is back after a silence, or has restarted (its clock went back), message
 /// intervals or, on ArduPilot, data streams are requested, one at a time and three times at most; HOME_POSITION is
 /// requested every ten seconds until it comes.
 ///
@@ -67,12 +70,17 @@ fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let heartbeat_rate = options.number("heartbeat_rate", 1.0)?;
     let own_sysid = options.int("own_sysid", vehicle.sysid.max(1), 1..=255)?;
     let own_compid = options.int("own_compid", COMPID_ONBOARD_COMPUTER, 1..=255)?;
-    let unsolicited = cx.link.target.is_some() || !matches!(cx.rule.source, Source::Udp(_));
+    let target = match cx.link.target {
+        Some(Target::Udp(addr)) => Some(addr),
+        _ => None,
+    };
     Ok(Box::new(LinkDecoder {
         vehicle,
         from: Sender { seq: 0, sysid: own_sysid, compid: own_compid },
         vehicle_compid: 1,
-        may_send: unsolicited,
+        target,
+        peer: None,
+        learns_peer: matches!(cx.rule.source, Source::Udp(_)),
         heartbeat_period: (heartbeat_rate > 0.0).then(|| Duration::from_secs_f64(1.0 / heartbeat_rate)),
         heartbeat_sent: None,
         rates: Rates {
@@ -92,8 +100,12 @@ struct LinkDecoder {
     from: Sender,
     /// Component of the vehicle's heartbeats.
     vehicle_compid: u8,
-    /// There is somebody to send to.
-    may_send: bool,
+    /// Where the link says to send.
+    target: Option<SocketAddr>,
+    /// Where the vehicle's frames come from.
+    peer: Option<SocketAddr>,
+    /// Without a target there is nobody to send to before a peer was heard.
+    learns_peer: bool,
     heartbeat_period: Option<Duration>,
     heartbeat_sent: Option<Instant>,
     rates: Rates,
@@ -108,7 +120,9 @@ struct LinkDecoder {
 impl Decoder for LinkDecoder {
     fn decode(&mut self, frame: &Frame<'_>, _: &mut Emit<'_>) -> Result<(), DecodeError> {
         let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
-        self.may_send = true;
+        if let Peer::Udp(addr) = frame.peer {
+            self.peer = Some(addr);
+        }
         let payload = packet.payload;
         match packet.msgid {
             Heartbeat::ID => {
@@ -146,7 +160,7 @@ impl Decoder for LinkDecoder {
         if self.vehicle.fell_silent(now) {
             self.requests.stop();
         }
-        if !self.may_send {
+        if self.learns_peer && self.target.or(self.peer).is_none() {
             return;
         }
         let period = self.heartbeat_period;
@@ -234,7 +248,7 @@ impl LinkDecoder {
         let written = write_v2(&mut self.frame, self.from, M::ID, &self.payload, M::CRC_EXTRA);
         if written.is_ok() {
             self.from.seq = self.from.seq.wrapping_add(1);
-            out.reply(&self.frame);
+            out.send_to(&self.frame, self.target.or(self.peer));
         }
     }
 }
