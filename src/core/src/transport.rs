@@ -57,6 +57,11 @@ pub trait Ingress: Send {
         None
     }
 
+    /// True while no link reads frames: a byte router then does not cut its datagrams into frames.
+    fn idle(&self) -> bool {
+        false
+    }
+
     /// Counts bytes or frames the framer threw away.
     fn malformed(&mut self, _error: Malformed) {}
 

@@ -121,6 +121,19 @@ impl Stream {
         self.scan.next(self.buf.get(..self.end).unwrap_or_default(), &mut self.at, false)
     }
 
+    /// All bytes read so far, in order, cut before and behind each frame. Nothing is left out or changed.
+    ///
+    /// An unfinished frame waits for its rest; see [`Stream::unfinished`].
+    pub fn pieces(&mut self) -> Pieces<'_> {
+        let bytes = self.buf.get(..self.end).unwrap_or_default();
+        Pieces { bytes, at: &mut self.at, scan: &mut self.scan, packet: None }
+    }
+
+    /// The start of a frame whose rest is awaited.
+    pub fn unfinished(&self) -> &[u8] {
+        self.buf.get(self.at..self.end).unwrap_or_default()
+    }
+
     /// Forgets an unfinished frame, as when the port was lost; returns how many bytes that were.
     pub fn reset(&mut self) -> usize {
         let lost = self.end - self.at;
@@ -132,6 +145,50 @@ impl Stream {
 impl Default for Stream {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// A run of bytes: one frame, or bytes that are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// The frame they are.
+    pub packet: Option<Packet<'a>>,
+}
+
+/// See [`Stream::pieces`].
+#[derive(Debug)]
+pub struct Pieces<'a> {
+    bytes: &'a [u8],
+    at: &'a mut usize,
+    scan: &'a mut Scan,
+    /// A frame found behind bytes that came first.
+    packet: Option<Packet<'a>>,
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        if let Some(packet) = self.packet.take() {
+            return Some(Piece { bytes: packet.bytes, packet: Some(packet) });
+        }
+        let from = *self.at;
+        let mut packet = None;
+        while let Some(event) = self.scan.next(self.bytes, self.at, false) {
+            if let Event::Packet(found) = event {
+                packet = Some(found);
+                break;
+            }
+        }
+        let end = *self.at - packet.map_or(0, |p| p.bytes.len());
+        let skipped = self.bytes.get(from..end).unwrap_or_default();
+        if skipped.is_empty() {
+            return packet.map(|p| Piece { bytes: p.bytes, packet: Some(p) });
+        }
+        self.packet = packet;
+        Some(Piece { bytes: skipped, packet: None })
     }
 }
 

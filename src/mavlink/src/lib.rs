@@ -28,7 +28,7 @@ mod write;
 pub use self::{
     crc::{crc, crc_with_extra},
     fields::Fields,
-    framer::{Event, Fault, Frames, Stream, frames},
+    framer::{Event, Fault, Frames, Piece, Pieces, Stream, frames},
     packet::{Packet, Version},
     table::{MessageInfo, message},
     write::{Sender, WriteError, write_v1, write_v2},

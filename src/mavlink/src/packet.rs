@@ -72,6 +72,13 @@ impl<'a> Packet<'a> {
         Some(crc_with_extra(covered, info.crc_extra) == self.checksum)
     }
 
+    /// System id of the addressee; 0 for all, `None` when the message has no such field or is not known.
+    pub fn target_system(&self) -> Option<u8> {
+        let offset = message(self.msgid)?.target_system?;
+        // A trailing zero is left out in MAVLink 2.
+        Some(self.payload.get(usize::from(offset)).copied().unwrap_or(0))
+    }
+
     fn header_len(&self) -> usize {
         match self.version {
             Version::V1 => HEADER_V1,
@@ -184,6 +191,20 @@ mod tests {
         frame.truncate(frame.len() - 2);
         assert!(Packet::parse(&frame).is_none(), "a byte too few");
         assert!(Packet::parse(&[]).is_none());
+    }
+
+    #[test]
+    fn addressee_is_found_where_the_message_has_one() {
+        let target = |msgid: u32, payload: &[u8]| {
+            let mut frame = Vec::new();
+            write_v2(&mut frame, FROM, msgid, payload, 0).unwrap();
+            Packet::parse(&frame).unwrap().target_system()
+        };
+        let mut command_long = [0; 33];
+        command_long[30] = 7;
+        assert_eq!(target(76, &command_long), Some(7));
+        assert_eq!(target(76, &[1; 4]), Some(0), "truncated zero");
+        assert_eq!((target(0, &[7; 9]), target(65_000, &[7; 9])), (None, None));
     }
 
     #[test]

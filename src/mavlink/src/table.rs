@@ -15,6 +15,8 @@ pub struct MessageInfo {
     pub base_len: u8,
     /// Payload bytes with all extension fields.
     pub full_len: u8,
+    /// Payload offset of `target_system`, the system id the message is for; `None` when it is for all.
+    pub target_system: Option<u8>,
 }
 
 /// What is known of the message `msgid` of the `all` dialect (common, ardupilotmega and the rest).
@@ -36,8 +38,9 @@ pub(crate) const fn info(
     crc_extra: u8,
     base_len: u8,
     full_len: u8,
+    target_system: Option<u8>,
 ) -> MessageInfo {
-    MessageInfo { msgid, name, crc_extra, base_len, full_len }
+    MessageInfo { msgid, name, crc_extra, base_len, full_len, target_system }
 }
 
 /// Message ids by their high byte (a page) and low byte (a slot of the page).
@@ -103,6 +106,6 @@ mod tests {
 
     #[test]
     fn heartbeat_has_its_well_known_seed() {
-        assert_eq!(message(0), Some(&info(0, "HEARTBEAT", 50, 9, 9)));
+        assert_eq!(message(0), Some(&info(0, "HEARTBEAT", 50, 9, 9, None)));
     }
 }

@@ -239,6 +239,27 @@ proptest! {
     }
 
     #[test]
+    fn pieces_put_together_are_the_stream(pieces in prop::collection::vec(piece(), 0..30), size in 1_usize..600) {
+        let bytes = pieces.concat();
+        let mut stream = Stream::new();
+        let (mut seen, mut packets) = (Vec::<u8>::new(), Vec::new());
+        for chunk in bytes.chunks(size) {
+            prop_assert_eq!(stream.push(chunk), chunk.len());
+            for piece in stream.pieces() {
+                prop_assert!(!piece.bytes.is_empty());
+                prop_assert!(piece.packet.is_none_or(|p| p.bytes == piece.bytes));
+                seen.extend(piece.bytes);
+                packets.extend(piece.packet.map(|p| Ok(p.bytes.to_vec())));
+            }
+        }
+        seen.extend(stream.unfinished());
+        prop_assert_eq!(seen, bytes.clone());
+        let mut want = run_stream(bytes.chunks(size));
+        want.retain(Result::is_ok);
+        prop_assert_eq!(packets, want);
+    }
+
+    #[test]
     fn every_good_frame_after_garbage_is_found(noise in prop::collection::vec(any::<u8>(), 0..300), seq: u8) {
         // The noise may hold a whole good frame only by a checksum of one in 65,536, which the seed decides.
         let bytes = [noise, heartbeat(seq)].concat();
