@@ -100,8 +100,10 @@ impl TransportFactory for Devices {
         let (sender, input) = mpsc::channel(64);
         self.opened.lock().unwrap().insert(device.clone(), sender);
         self.opens.notify_waiters();
+        let serial = matches!(device, Device::Serial(_));
+        let transport = Box::new(FakeTransport { input, serial });
         let sink = Arc::new(Outlet { from: Some(device), target: None, wire: Arc::clone(&self.wire) });
-        Ok(Opened { transport: Box::new(FakeTransport { input }), sink, local_addr: None })
+        Ok(Opened { transport, sink, local_addr: None, route: None })
     }
 
     fn sender(&self, to: SocketAddr) -> Result<Arc<dyn ByteSink>, TransportError> {
@@ -157,6 +159,8 @@ impl ByteSink for Outlet {
 
 struct FakeTransport {
     input: mpsc::Receiver<Input>,
+    /// A serial port is not there until the test says so.
+    serial: bool,
 }
 
 impl Transport for FakeTransport {
@@ -166,6 +170,9 @@ impl Transport for FakeTransport {
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<(), TransportError>> {
         Box::pin(async move {
+            if !self.serial {
+                ingress.device(DeviceState::Up);
+            }
             loop {
                 let tick = ingress.next_tick().unwrap_or_else(|| (Instant::now() + DAY).into_std());
                 let input = tokio::select! {
