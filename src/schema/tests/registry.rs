@@ -114,12 +114,14 @@ fn ros1_workspace_is_searched_for_packages() {
 }
 
 #[test]
-fn loops_and_missing_parts_are_errors() {
+fn unusable_definitions_are_errors() {
     let prefix = Folder::new("loops");
     prefix.write("share/my_msgs/msg/A.msg", "B[] b\n");
     prefix.write("share/my_msgs/msg/B.msg", "A[] a\n");
     prefix.write("share/my_msgs/msg/C.msg", "int8 ok\nNone none\n");
     prefix.write("share/my_msgs/msg/D.msg", "int8 ok\nint8\n");
+    prefix.write("share/my_msgs/msg/Large.msg", "uint8[2147483647] x\n");
+    prefix.write("share/my_msgs/msg/Larger.msg", "Large[2147483647] x\n");
     prefix.write("share/my_msgs/msg/Deep0.msg", "int8 x\n");
     for i in 1..40 {
         prefix.write(&format!("share/my_msgs/msg/Deep{i}.msg"), &format!("Deep{} x\n", i - 1));
@@ -131,6 +133,9 @@ fn loops_and_missing_parts_are_errors() {
             .starts_with("type 'my_msgs/msg/None' is unknown (needed by 'my_msgs/msg/C')")
     );
     assert!(error(&types, "my_msgs/D").ends_with("D.msg:2: field 'int8' has no name; write 'type name'"));
+    for name in ["my_msgs/Large", "my_msgs/Larger"] {
+        assert!(error(&types, name).contains("Large' take more than 67108864 bytes"));
+    }
     let deepest = Shape::MAX_DEPTH - 1;
     assert!(types.message(&message(&format!("my_msgs/Deep{deepest}"))).is_ok());
     assert!(error(&types, "my_msgs/Deep39").contains("is nested more than 32 deep"));
