@@ -16,6 +16,8 @@ pub enum Origin {
     Plugin(&'static str),
     /// A `--key=value` on the command line.
     CommandLine,
+    /// An environment variable.
+    Environment,
     /// A built-in default.
     Default,
 }
@@ -34,6 +36,7 @@ impl fmt::Display for Origin {
             Self::File { path, line } => write!(f, "{}:{line}", path.display()),
             Self::Plugin(name) => write!(f, "plugin {name}"),
             Self::CommandLine => f.write_str("command line"),
+            Self::Environment => f.write_str("environment"),
             Self::Default => f.write_str("default"),
         }
     }

@@ -1,4 +1,135 @@
-//! The rostrans daemon.
+//! The rostrans daemon: command line, files, composition, exit code.
+//!
+//! ```text
+//! words --cli--> Request --load--> settings, filter, rules --plan--> Topology --run--> exit code
+//! ```
+//!
+//! This crate is the only one that names concrete codecs, plugins, adapters and transports. Everything up to the
+//! plan is pure but for reading files, and reports all problems at once; nothing is opened before the plan stands.
+
+mod cli;
+mod dry_run;
+mod exit;
 #[doc(hidden)]
 pub mod fuzzing;
+mod help;
 pub mod load;
+mod logging;
+mod params;
+mod ports;
+mod print_rules;
+mod run;
+mod summary;
+mod table;
+
+use std::{
+    ffi::OsString,
+    io::{self, Write as _},
+    sync::Arc,
+};
+
+use rostrans_core::{
+    adapter::RosVersion,
+    diag::{Diagnostic, Origin},
+    plugin::Plugin,
+};
+use rostrans_engine::plan::{self, PlanContext, Planned};
+use rostrans_schema::TypeRegistry;
+
+pub use crate::{
+    cli::{Action, Request},
+    exit::Exit,
+};
+
+/// The whole program: `words` are the arguments behind its name.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
+    let plugins = rostrans_plugins::all();
+    let request = match cli::parse(words, &params::all(&plugins)) {
+        Ok(request) => request,
+        Err(problems) => {
+            report(&problems);
+            return Exit::Usage;
+        }
+    };
+    match request.action {
+        Action::Help => print(&help::help(&plugins)),
+        Action::Version => print(&help::version()),
+        Action::ListParams => print(&help::list_params(&plugins)),
+        Action::ListCodecs => print(&help::list_codecs(&rostrans_codecs::builtin())),
+        Action::Check | Action::PrintRules | Action::Run | Action::DryRun => work(&request, &plugins),
+    }
+}
+
+/// Loads, plans, and does with the plan what was asked for.
+fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
+    let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let codecs = Arc::new(rostrans_codecs::builtin());
+    let types = Arc::new(TypeRegistry::from_env());
+    let mut problems = Vec::new();
+    let loaded = load::load(request, plugins, &codecs, &env, &mut problems);
+    let cx =
+        PlanContext { filter: &loaded.filter, codecs: &codecs, types: &types, adapters: &[RosVersion::Ros2] };
+    let planned = plan::plan(loaded.rules, &cx).unwrap_or_else(|mut found| {
+        problems.append(&mut found);
+        Planned { topology: Default::default(), warnings: Vec::new() }
+    });
+    problems.extend(planned.warnings);
+    let topology = planned.topology;
+    if problems.iter().any(Diagnostic::is_error) {
+        report(&problems);
+        let only_words = problems.iter().filter(|p| p.is_error()).all(|p| p.origin == Origin::CommandLine);
+        return if only_words { Exit::Usage } else { Exit::Config };
+    }
+    match request.action {
+        Action::Check => {
+            report(&problems);
+            let routes = topology.transports.iter().filter(|t| t.route.is_some()).count();
+            let rules = topology.pipelines.len() + routes;
+            let files: Vec<_> = loaded.files.iter().map(|path| path.display().to_string()).collect();
+            let files = if files.is_empty() { "no files".to_owned() } else { files.join(", ") };
+            print(&format!("ok: {rules} rules to run, {} disabled; read {files}\n", topology.disabled.len()))
+        }
+        Action::PrintRules => {
+            report(&problems);
+            print(&print_rules::print(&topology))
+        }
+        _ => {
+            problems.extend(logging::start(&loaded.settings, &env));
+            for problem in &problems {
+                tracing::warn!("{problem}");
+            }
+            let files: Vec<_> = loaded.files.iter().map(|path| path.display().to_string()).collect();
+            let (files, plugins) = (files.join(" "), loaded.plugins.join(" "));
+            tracing::info!(version = env!("CARGO_PKG_VERSION"), files, plugins, "rostrans");
+            run::run(&run::Job {
+                settings: &loaded.settings,
+                topology: &topology,
+                codecs,
+                types,
+                dry_run: request.action == Action::DryRun,
+                env: &env,
+            })
+        }
+    }
+}
+
+/// Writes to standard output; a reader that has gone away (`| head`) is no failure.
+fn print(text: &str) -> Exit {
+    let _closed = io::stdout().write_all(text.as_bytes());
+    Exit::Ok
+}
+
+/// Writes problems to standard error, with their number when there are errors.
+fn report(problems: &[Diagnostic]) {
+    let mut text = String::new();
+    for problem in problems {
+        let severity = if problem.is_error() { "error" } else { "warning" };
+        text += &format!("{severity}: {problem}\n");
+    }
+    let errors = problems.iter().filter(|problem| problem.is_error()).count();
+    if errors > 0 {
+        let noun = if errors == 1 { "error" } else { "errors" };
+        text += &format!("{errors} {noun}; nothing was started\n");
+    }
+    let _closed = io::stderr().write_all(text.as_bytes());
+}

@@ -1,3 +1,165 @@
-//! Reading the configuration files.
+//! Reading the configuration: command line and files to settings, filter and rules.
+//!
+//! Nothing here opens a socket. Every problem of every file is collected; what could be read is returned beside
+//! them, so that one run of `--check` finds as much as possible.
 
+pub mod ini;
+mod text;
 pub mod yaml;
+
+use std::path::{Path, PathBuf};
+
+use rostrans_adapter_dds::{Discovery, EnvError};
+use rostrans_core::{
+    diag::{Diagnostic, Origin},
+    filter::TopicFilter,
+    param::{ParamSet, Settings},
+    plugin::Plugin,
+    registry::CodecRegistry,
+    rule::ForwardRule,
+    topic::TopicName,
+};
+
+use self::ini::PluginOrder;
+use crate::{cli::Request, logging, params};
+
+/// An environment variable's value, if it is set and not empty.
+pub type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// What the command line and the files say.
+#[derive(Debug)]
+pub struct Loaded {
+    /// All parameters.
+    pub settings: Settings,
+    /// The blacklist.
+    pub filter: TopicFilter,
+    /// The rules of the YAML file, then those of each plugin.
+    pub rules: Vec<ForwardRule>,
+    /// The files that were read.
+    pub files: Vec<PathBuf>,
+    /// Names of the plugins that are on.
+    pub plugins: Vec<&'static str>,
+}
+
+/// Reads everything `request` names.
+pub fn load(
+    request: &Request,
+    plugins: &[Box<dyn Plugin>],
+    codecs: &CodecRegistry,
+    env: Env<'_>,
+    problems: &mut Vec<Diagnostic>,
+) -> Loaded {
+    let mut files = Vec::new();
+    let mut params = ParamSet::default();
+    let param_file =
+        request.param_file.clone().or_else(|| Some(PARAM_FILE.into()).filter(|p: &PathBuf| p.exists()));
+    if let Some(path) = param_file {
+        if let Some(text) = text::read(&path, problems) {
+            params = ParamSet::parse(&path, &text, problems);
+        }
+        files.push(path);
+    }
+    for (key, value) in &request.params {
+        params.set(key, value, Origin::CommandLine);
+    }
+    for (key, file) in [("filter_file", &request.filter_file), ("ros_trans_config", &request.rules_file)] {
+        if let Some(file) = file {
+            params.set(key, &file.to_string_lossy(), Origin::CommandLine);
+        }
+    }
+    let settings = params.resolve(&params::all(plugins), problems);
+    check(&settings, env, problems);
+
+    let mut read = |key: &str, problems: &mut Vec<Diagnostic>| {
+        let path = named_file(&settings, key)?;
+        let text = text::read(&path, problems);
+        files.push(path.clone());
+        Some((path, text?))
+    };
+    let filter = match read("filter_file", problems) {
+        Some((path, text)) => TopicFilter::parse(&path, &text, problems),
+        None => TopicFilter::default(),
+    };
+    let mut rules = match read("ros_trans_config", problems) {
+        Some((path, text)) => yaml::rules(&path, &text, codecs, problems),
+        None => Vec::new(),
+    };
+    let order = match read("plugins_config", problems) {
+        Some((path, text)) => {
+            let names: Vec<_> = plugins.iter().map(|plugin| plugin.name()).collect();
+            PluginOrder::parse(&path, &text, &names, problems)
+        }
+        None => PluginOrder::default(),
+    };
+    let mut on = Vec::new();
+    for plugin in order.sort(plugins).filter(|plugin| plugin.enabled(&settings)) {
+        on.push(plugin.name());
+        match plugin.rules(&settings) {
+            Ok(mut more) => rules.append(&mut more),
+            Err(mut found) => problems.append(&mut found),
+        }
+    }
+    Loaded { settings, filter, rules, files, plugins: on }
+}
+
+/// Read when `-c` is not given.
+const PARAM_FILE: &str = "rostrans.param";
+
+/// The file a parameter names; a default that does not exist names none.
+fn named_file(settings: &Settings, key: &str) -> Option<PathBuf> {
+    let path = Path::new(settings.text(key));
+    let wanted = settings.origin(key) != Origin::Default || path.exists();
+    (wanted && !path.as_os_str().is_empty()).then(|| path.to_owned())
+}
+
+/// Checks the core parameters beyond what their kind says.
+fn check(settings: &Settings, env: Env<'_>, problems: &mut Vec<Diagnostic>) {
+    let name = settings.text("node_name");
+    if name.contains('/') || TopicName::parse(name).is_err() {
+        let message = format!("invalid node_name '{}'", rostrans_core::text::excerpt(name));
+        let help = "use letters, digits and '_', not starting with a digit";
+        problems.push(Diagnostic::error(settings.origin("node_name"), message, help));
+    }
+    let namespace = settings.text("node_namespace");
+    if namespace != "/" && TopicName::parse(namespace).is_err() {
+        let message = format!("invalid node_namespace '{}'", rostrans_core::text::excerpt(namespace));
+        problems.push(Diagnostic::error(
+            settings.origin("node_namespace"),
+            message,
+            "write e.g. '/robot_1' or '/'",
+        ));
+    }
+    if settings.text("ros_version") == "ros1" {
+        let message = "ros_version=ros1, but this version has no ROS 1 adapter";
+        let help = "write ros_version=auto; ROS 1 arrives in a later version";
+        problems.push(Diagnostic::error(settings.origin("ros_version"), message, help));
+    }
+    if settings.text("ros_version") == "auto" && env("ROS_VERSION").as_deref() == Some("1") {
+        let message = "a ROS 1 environment is sourced (ROS_VERSION=1), but this version joins ROS 2 only";
+        let help = "write ros_version=ros2 if that is what you want";
+        problems.push(Diagnostic::warning(Origin::Environment, message, help));
+    }
+    let rmw = env("RMW_IMPLEMENTATION").unwrap_or_default();
+    if rmw.contains("zenoh") && settings.text("ros2_transport") == "auto" {
+        let message = format!(
+            "RMW_IMPLEMENTATION={rmw}, but this version speaks DDS only: Zenoh nodes will not see it"
+        );
+        let help =
+            "run the other nodes with rmw_fastrtps_cpp or rmw_cyclonedds_cpp, or write ros2_transport=dds";
+        problems.push(Diagnostic::warning(Origin::Environment, message, help));
+    }
+    if let Err(variables) = Discovery::from_env(env) {
+        let problem = |error: EnvError| {
+            let message =
+                format!("{}: invalid value '{}'", error.variable, rostrans_core::text::excerpt(&error.value));
+            Diagnostic::error(Origin::Environment, message, error.allowed)
+        };
+        problems.extend(variables.into_iter().map(problem));
+    }
+    if let Err(problem) = logging::filter(settings, env) {
+        problems.push(problem);
+    }
+}
+
+#[cfg(test)]
+mod tests;

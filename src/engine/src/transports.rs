@@ -5,14 +5,11 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-pub use rostrans_transport::Opened;
-use rostrans_transport::{Config, RouteConfig};
+use rostrans_core::transport::{ByteSink, SendError, Transport, TransportError};
 
-use rostrans_core::transport::{ByteSink, SendError, TransportError};
+use crate::topology::TransportSpec;
 
-use crate::topology::{Device, RouteSpec, TransportSpec};
-
-/// Opens what the topology names: [`SystemTransports`], or fakes in tests.
+/// Opens what the topology names; the daemon opens sockets and ports, tests open fakes.
 pub trait TransportFactory: Send + Sync {
     /// Opens one transport.
     ///
@@ -29,31 +26,14 @@ pub trait TransportFactory: Send + Sync {
     fn sender(&self, to: SocketAddr) -> Result<Arc<dyn ByteSink>, TransportError>;
 }
 
-/// Sockets and serial ports of this machine.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemTransports;
-
-impl TransportFactory for SystemTransports {
-    fn open(&self, spec: &TransportSpec) -> Result<Opened, TransportError> {
-        let device = match &spec.device {
-            Device::Udp(bind) => rostrans_transport::Device::Udp(bind.clone()),
-            Device::Serial(port) => rostrans_transport::Device::Serial(port.clone()),
-        };
-        let route = |route: &RouteSpec| RouteConfig {
-            name: Arc::clone(&route.rule_id.0),
-            endpoints: route.endpoints.clone(),
-            upstream: route.upstream,
-        };
-        rostrans_transport::open(Config {
-            device,
-            framing: spec.framing,
-            route: spec.route.as_ref().map(route),
-        })
-    }
-
-    fn sender(&self, to: SocketAddr) -> Result<Arc<dyn ByteSink>, TransportError> {
-        rostrans_transport::sender(to)
-    }
+/// An opened transport.
+pub struct Opened {
+    /// Its read half.
+    pub transport: Box<dyn Transport>,
+    /// Its write half.
+    pub sink: Arc<dyn ByteSink>,
+    /// The address a UDP socket got.
+    pub local_addr: Option<SocketAddr>,
 }
 
 /// The write half of a transport that may not be open yet or may be opened again.

@@ -1,0 +1,149 @@
+//! The ROS of `--dry-run`: the in-process bus, with everything published printed.
+
+use std::{
+    io::Write,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rostrans_adapter_memory::MemoryAdapter;
+use rostrans_cdr::CdrBytes;
+use rostrans_core::{
+    adapter::{
+        AdapterError, AdapterInfo, Guard, PublishError, Publisher, RosAdapter, RosVersion, SampleSink,
+        ServiceClient, ServiceHandler,
+    },
+    clock::RosTime,
+    topic::{ServiceSpec, TopicSpec},
+    transport::BoxFuture,
+};
+use rostrans_schema::{MessageType, TypeRegistry};
+use tokio_util::sync::CancellationToken;
+
+/// Prints each topic's message at most once a second, as `topic type (count): json`.
+pub(crate) struct DryRun {
+    bus: Arc<MemoryAdapter>,
+    types: Arc<TypeRegistry>,
+    out: Arc<Mutex<Box<dyn Write + Send>>>,
+}
+
+impl DryRun {
+    /// A bus on which every topic has a listener, so that decoders do their work.
+    pub(crate) fn new(types: Arc<TypeRegistry>, out: Box<dyn Write + Send>) -> Arc<Self> {
+        let bus = MemoryAdapter::new(RosVersion::Ros2, 0);
+        bus.pretend_subscribers(1);
+        Arc::new(Self { bus, types, out: Arc::new(Mutex::new(out)) })
+    }
+}
+
+impl RosAdapter for DryRun {
+    fn info(&self) -> &AdapterInfo {
+        self.bus.info()
+    }
+
+    fn advertise<'a>(
+        &'a self,
+        topic: &'a TopicSpec,
+    ) -> BoxFuture<'a, Result<Arc<dyn Publisher>, AdapterError>> {
+        Box::pin(async move {
+            let message = self.types.message(&topic.msg_type);
+            let message = message.map_err(|_| AdapterError::UnknownType(topic.msg_type.to_string()))?;
+            let publisher: Arc<dyn Publisher> = Arc::new(Printer {
+                inner: self.bus.advertise(topic).await?,
+                topic: topic.name.to_string(),
+                message,
+                out: Arc::clone(&self.out),
+                throttle: Mutex::new(Throttle { last: None, count: 0 }),
+            });
+            Ok(publisher)
+        })
+    }
+
+    fn subscribe<'a>(
+        &'a self,
+        topic: &'a TopicSpec,
+        sink: SampleSink,
+    ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
+        self.bus.subscribe(topic, sink)
+    }
+
+    fn service_client<'a>(
+        &'a self,
+        service: &'a ServiceSpec,
+    ) -> BoxFuture<'a, Result<Arc<dyn ServiceClient>, AdapterError>> {
+        self.bus.service_client(service)
+    }
+
+    fn advertise_service<'a>(
+        &'a self,
+        service: &'a ServiceSpec,
+        handler: Arc<dyn ServiceHandler>,
+    ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
+        self.bus.advertise_service(service, handler)
+    }
+
+    fn run(self: Arc<Self>, cancel: CancellationToken) -> BoxFuture<'static, Result<(), AdapterError>> {
+        Arc::clone(&self.bus).run(cancel)
+    }
+}
+
+struct Printer {
+    inner: Arc<dyn Publisher>,
+    topic: String,
+    message: Arc<MessageType>,
+    out: Arc<Mutex<Box<dyn Write + Send>>>,
+    throttle: Mutex<Throttle>,
+}
+
+struct Throttle {
+    last: Option<Instant>,
+    count: u64,
+}
+
+impl Throttle {
+    /// How many messages a line printed at `now` stands for; `None` when it is too early.
+    fn admit(&mut self, now: Instant) -> Option<u64> {
+        self.count += 1;
+        if self.last.is_some_and(|last| now.saturating_duration_since(last) < PAUSE) {
+            return None;
+        }
+        self.last = Some(now);
+        Some(std::mem::take(&mut self.count))
+    }
+}
+
+const PAUSE: Duration = Duration::from_secs(1);
+
+impl Publisher for Printer {
+    fn publish(&self, stamp: RosTime, msg: &CdrBytes) -> Result<(), PublishError> {
+        let due = self.throttle.lock().unwrap_or_else(PoisonError::into_inner).admit(Instant::now());
+        if let Some(count) = due {
+            let line = line(&self.topic, &self.message, count, msg.as_bytes());
+            let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+            // A closed pipe must not stop the run.
+            let _closed = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+        }
+        self.inner.publish(stamp, msg)
+    }
+
+    fn matched(&self) -> usize {
+        self.inner.matched()
+    }
+}
+
+fn line(topic: &str, message: &MessageType, count: u64, sample: &[u8]) -> String {
+    let text = match message.cdr_to_json(sample) {
+        Ok(json) => shorten(json.to_string()),
+        Err(error) => format!("not a valid sample: {error}"),
+    };
+    format!("{topic} {} ({count}): {text}\n", message.name())
+}
+
+/// Long arrays would fill the screen.
+fn shorten(text: String) -> String {
+    const MAX: usize = 400;
+    match text.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}... ({} letters)", text.get(..end).unwrap_or_default(), text.len()),
+        None => text,
+    }
+}

@@ -1,0 +1,49 @@
+//! What the program's exit tells scripts and service managers.
+
+use std::process::ExitCode;
+
+/// Why the program ends; the numbers are those of BSD's `sysexits.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Asked to end, or everything asked for was printed.
+    Ok,
+    /// The command line makes no sense.
+    Usage,
+    /// Something needed is not available: with `strict` a port, device or adapter; else every rule.
+    Unavailable,
+    /// A configuration file or rule is wrong.
+    Config,
+    /// A second SIGINT or SIGTERM cut the shutdown short.
+    Aborted,
+}
+
+impl Exit {
+    /// Every exit with its meaning, for `--help`.
+    pub(crate) const ALL: [(Self, &'static str); 5] = [
+        (Self::Ok, "stopped by SIGINT or SIGTERM, or printed what was asked for"),
+        (Self::Usage, "wrong command line"),
+        (
+            Self::Unavailable,
+            "with --strict: a port, device or adapter is not available; without: nothing works",
+        ),
+        (Self::Config, "a configuration file or rule is wrong; nothing was started"),
+        (Self::Aborted, "a second signal cut the shutdown short"),
+    ];
+
+    /// The number.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Usage => 64,
+            Self::Unavailable => 69,
+            Self::Config => 78,
+            Self::Aborted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}

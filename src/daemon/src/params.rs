@@ -1,0 +1,135 @@
+//! The parameters that belong to no plugin, and the table of all of them.
+
+use rostrans_core::{
+    param::{ParamDef, ParamKind},
+    plugin::Plugin,
+};
+
+/// Core parameters, in the order of `--help`.
+pub(crate) const CORE: &[ParamDef] = &[
+    ParamDef {
+        key: "ros_trans_config",
+        kind: ParamKind::Text,
+        default: "config/ros_trans_config.yaml",
+        unit: None,
+        doc: "File with forward rules; the default is read if it exists.",
+    },
+    ParamDef {
+        key: "filter_file",
+        kind: ParamKind::Text,
+        default: "rostrans.filter",
+        unit: None,
+        doc: "Topics and services to switch off; the default is read if it exists. '-f' wins over it.",
+    },
+    ParamDef {
+        key: "plugins_config",
+        kind: ParamKind::Text,
+        default: "config/plugins_config.ini",
+        unit: None,
+        doc: "Which plugins may run, and their order; the default is read if it exists.",
+    },
+    ParamDef {
+        key: "ros_version",
+        kind: ParamKind::Choice(&["auto", "ros1", "ros2", "all"]),
+        default: "auto",
+        unit: None,
+        doc: "ROS graphs to join; 'auto' is ROS 2. This version has no ROS 1 adapter.",
+    },
+    ParamDef {
+        key: "ros2_transport",
+        kind: ParamKind::Choice(&["auto", "dds"]),
+        default: "auto",
+        unit: None,
+        doc: "How to reach ROS 2 nodes; DDS works with Fast DDS and Cyclone DDS nodes.",
+    },
+    ParamDef {
+        key: "node_name",
+        kind: ParamKind::Text,
+        default: "rostrans",
+        unit: None,
+        doc: "Name of the node in the ROS graph.",
+    },
+    ParamDef {
+        key: "node_namespace",
+        kind: ParamKind::Text,
+        default: "/",
+        unit: None,
+        doc: "Namespace of the node; names in rules are absolute and stay as they are.",
+    },
+    ParamDef {
+        key: "enable_monitor",
+        kind: ParamKind::Bool,
+        default: "false",
+        unit: None,
+        doc: "Print a table of rates now and then.",
+    },
+    ParamDef {
+        key: "monitor_interval",
+        kind: ParamKind::Int { min: 1, max: 86_400 },
+        default: "5",
+        unit: Some("s"),
+        doc: "How often to print it.",
+    },
+    ParamDef {
+        key: "strict",
+        kind: ParamKind::Bool,
+        default: "false",
+        unit: None,
+        doc: "Exit with 69 when a port, device or adapter is not available at start, instead of waiting for it.",
+    },
+    ParamDef {
+        key: "log_level",
+        kind: ParamKind::Text,
+        default: "info",
+        unit: None,
+        doc: "error, warn, info, debug, trace, or a filter such as 'info,rostrans_transport=debug'. RUST_LOG \
+              wins over the file, the command line over both.",
+    },
+    ParamDef {
+        key: "log_format",
+        kind: ParamKind::Choice(&["plain", "json"]),
+        default: "plain",
+        unit: None,
+        doc: "Log lines for people, or one JSON object a line.",
+    },
+    ParamDef {
+        key: "log_dir",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "Folder for rostrans.log, beside the log on standard error; empty writes no file.",
+    },
+];
+
+/// Core parameters, then those of each plugin.
+pub(crate) fn all(plugins: &[Box<dyn Plugin>]) -> Vec<ParamDef> {
+    CORE.iter().chain(plugins.iter().flat_map(|plugin| plugin.params())).copied().collect()
+}
+
+/// The parameters as groups, for help: a title each.
+pub(crate) fn groups(plugins: &[Box<dyn Plugin>]) -> Vec<(&'static str, &'static [ParamDef])> {
+    let own = plugins.iter().map(|plugin| (plugin.name(), plugin.params()));
+    std::iter::once(("core", CORE)).chain(own).filter(|(_, defs)| !defs.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_key_is_defined_once_and_every_default_is_allowed() {
+        let defs = all(&rostrans_plugins::all());
+        let mut seen = HashSet::new();
+        for def in &defs {
+            assert!(seen.insert(def.key), "{} is defined twice", def.key);
+            assert!(def.doc.ends_with('.') && !def.doc.contains('\n'), "{}: {}", def.key, def.doc);
+            let mut given = rostrans_core::param::ParamSet::default();
+            given.set(def.key, def.default, rostrans_core::diag::Origin::CommandLine);
+            let mut problems = Vec::new();
+            given.resolve(&defs, &mut problems);
+            assert_eq!(problems, [], "{}", def.key);
+        }
+    }
+}

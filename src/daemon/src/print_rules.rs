@@ -1,0 +1,176 @@
+//! `--print-rules`: what will run, as YAML that reads back to the same rules.
+
+use std::{
+    fmt::Write as _,
+    net::{IpAddr, SocketAddr},
+};
+
+use rostrans_core::{
+    rule::{ForwardRule, LinkConfig, RosSelector, Source, Target},
+    topic::{Durability, Qos, Reliability, TopicSpec},
+};
+use rostrans_engine::topology::{Device, RouteSpec, Topology, TransportSpec};
+
+/// Prints a topology.
+pub(crate) fn print(topology: &Topology) -> String {
+    let mut out = Out(String::new());
+    let routes = topology.transports.iter().filter_map(|t| Some((t, t.route.as_ref()?)));
+    let routes: Vec<_> = routes.collect();
+    if topology.pipelines.is_empty() && routes.is_empty() {
+        out.line(0, "forward_rules: []");
+    } else {
+        out.line(0, "forward_rules:");
+    }
+    for pipeline in &topology.pipelines {
+        rule(&mut out, &pipeline.rule);
+    }
+    for (transport, spec) in routes {
+        route(&mut out, transport, spec);
+    }
+    if !topology.trimmed.is_empty() {
+        out.line(0, "# switched off by the filter:");
+        for trimmed in &topology.trimmed {
+            let text =
+                format!("#   {}  (rule {}, link {})", trimmed.name, trimmed.rule_id, trimmed.link_name);
+            out.line(0, &format!("{text} by {}", trimmed.by));
+        }
+    }
+    for rule_id in &topology.disabled {
+        out.line(0, &format!("# disabled: rule {rule_id} (enable: false)"));
+    }
+    out.0
+}
+
+struct Out(String);
+
+impl Out {
+    fn line(&mut self, indent: usize, text: &str) {
+        // What follows '#' may be a user's text; a line break in it must not begin a new line.
+        let text = text.replace(['\n', '\r'], " ");
+        let _infallible = writeln!(self.0, "{:indent$}{text}", "");
+    }
+
+    fn field(&mut self, indent: usize, key: &str, value: &str) {
+        self.line(indent, &format!("{key}: {value}"));
+    }
+}
+
+fn rule(out: &mut Out, rule: &ForwardRule) {
+    out.line(2, &format!("- rule_id: {}  # {}", scalar(rule.rule_id.as_str()), rule.origin));
+    out.field(4, "direction", rule.direction.as_str());
+    match rule.ros_version {
+        RosSelector::Ros1 => out.field(4, "ros_version", "ros1"),
+        RosSelector::Ros2 => out.field(4, "ros_version", "ros2"),
+        RosSelector::All => {}
+    }
+    match &rule.source {
+        Source::Udp(bind) => device(out, &Device::Udp(bind.clone())),
+        Source::Serial(spec) => device(out, &Device::Serial(spec.clone())),
+        Source::Mem(name) => out.field(4, "mem_name", &scalar(name)),
+        Source::None => {}
+    }
+    out.line(4, "links:");
+    rule.links.iter().for_each(|each| link(out, each));
+}
+
+fn device(out: &mut Out, device: &Device) {
+    match device {
+        Device::Udp(bind) => {
+            listen(out, bind.addr);
+            if !bind.multicast_if.is_empty() {
+                out.field(4, "udp_multicast_if", &scalar(&bind.multicast_if));
+            }
+        }
+        Device::Serial(spec) => out.field(4, "serial_port", &scalar(&spec.to_string())),
+    }
+}
+
+fn listen(out: &mut Out, addr: SocketAddr) {
+    out.field(4, "udp_listen_ip", &ip(addr));
+    out.field(4, "udp_listen_port", &addr.port().to_string());
+}
+
+fn link(out: &mut Out, link: &LinkConfig) {
+    out.line(6, &format!("- link_name: {}", scalar(link.link_name.as_str())));
+    if let Some(codec) = &link.codec {
+        out.field(8, "codec", &scalar(codec.as_str()));
+    }
+    if let Some(topic) = &link.topic {
+        out.field(8, "topic", topic.name.as_str());
+        out.field(8, "msg_type", topic.msg_type.as_str());
+        out.field(8, "qos", &qos(topic.qos));
+    }
+    if !link.ports.is_empty() {
+        out.line(8, "ports:");
+        for (name, TopicSpec { name: topic, msg_type, qos: port_qos }) in &link.ports {
+            let value = format!("{{topic: {topic}, msg_type: {msg_type}, qos: {}}}", qos(*port_qos));
+            out.field(10, &scalar(name.as_str()), &value);
+        }
+    }
+    if let Some(service) = &link.service {
+        out.field(8, "service", service.name.as_str());
+        out.field(8, "srv_type", service.srv_type.as_str());
+    }
+    match &link.target {
+        Some(Target::Udp(addr)) => target(out, *addr),
+        Some(Target::Serial(spec)) => out.field(8, "serial_port", &scalar(&spec.to_string())),
+        None => {}
+    }
+    if let Some(limit) = link.rate_limit {
+        out.field(8, "rate_limit", &limit.0.to_string());
+    }
+    if !link.options.0.is_empty() {
+        let options = serde_json::Value::Object(link.options.0.clone());
+        out.field(8, "options", &options.to_string());
+    }
+}
+
+fn target(out: &mut Out, addr: SocketAddr) {
+    out.field(8, "udp_dst_ip", &ip(addr));
+    out.field(8, "udp_dst_port", &addr.port().to_string());
+}
+
+fn route(out: &mut Out, transport: &TransportSpec, route: &RouteSpec) {
+    out.line(2, &format!("- rule_id: {}", scalar(route.rule_id.as_str())));
+    out.field(4, "direction", "bytes_route");
+    device(out, &transport.device);
+    if let Some(upstream) = route.upstream {
+        listen(out, upstream);
+    }
+    out.line(4, "links:");
+    for (index, endpoint) in route.endpoints.iter().enumerate() {
+        out.line(6, &format!("- link_name: link{}", index + 1));
+        target(out, *endpoint);
+    }
+}
+
+pub(crate) fn qos(qos: Qos) -> String {
+    let reliability = match qos.reliability {
+        Reliability::BestEffort => "best_effort",
+        Reliability::Reliable => "reliable",
+    };
+    let durability = match qos.durability {
+        Durability::Volatile => "volatile",
+        Durability::TransientLocal => "transient_local",
+    };
+    format!("{{reliability: {reliability}, durability: {durability}, depth: {}}}", qos.depth)
+}
+
+/// An IPv6 address holds colons and is quoted.
+fn ip(addr: SocketAddr) -> String {
+    match addr.ip() {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => scalar(&ip.to_string()),
+    }
+}
+
+/// A text as it stands where that is safe, else in double quotes.
+fn scalar(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '.' | '-');
+    let begins_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '/'));
+    let reserved = ["true", "false", "yes", "no", "on", "off", "null"];
+    if begins_well && text.chars().all(plain) && !reserved.iter().any(|r| r.eq_ignore_ascii_case(text)) {
+        return text.to_owned();
+    }
+    serde_json::Value::from(text).to_string()
+}

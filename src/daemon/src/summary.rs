@@ -1,0 +1,144 @@
+//! The start-up summary: what listens where, which topics and services there are.
+
+use std::fmt::Write as _;
+
+use rostrans_core::{
+    adapter::AdapterInfo,
+    rule::{Direction, ForwardRule, LinkConfig},
+    topic::{Durability, Qos, Reliability, TopicSpec},
+    transport::Framing,
+};
+use rostrans_engine::topology::{Device, LinkTarget, Topology, TransportId};
+
+use crate::table::Table;
+
+/// Prints a topology for people. `states` has one text for each transport, `listening` and the like.
+pub(crate) fn print(topology: &Topology, adapters: &[AdapterInfo], states: &[String]) -> String {
+    let mut text = String::new();
+    for adapter in adapters {
+        let _infallible = writeln!(text, "ROS: {} ({})", adapter.name, adapter.summary);
+    }
+    section(&mut text, "bytes", &transports(topology, states));
+    section(&mut text, "topics", &topics(topology));
+    section(&mut text, "services", &services(topology));
+    if topology.transports.is_empty() && topology.pipelines.is_empty() {
+        text.push_str("nothing to do: no rule is enabled; see rostrans.param, or --help\n");
+    }
+    if !topology.trimmed.is_empty() {
+        let count = topology.trimmed.len();
+        let noun = if count == 1 { "name" } else { "names" };
+        let _infallible =
+            writeln!(text, "{count} {noun} switched off by the filter (--print-rules lists them)");
+    }
+    if !topology.disabled.is_empty() {
+        let ids: Vec<_> = topology.disabled.iter().map(|id| id.as_str()).collect();
+        let _infallible = writeln!(text, "disabled rules: {}", ids.join(", "));
+    }
+    text
+}
+
+fn section(text: &mut String, title: &str, table: &Table) {
+    if !table.is_empty() {
+        let _infallible = write!(text, "{title}\n{table}");
+    }
+}
+
+fn transports(topology: &Topology, states: &[String]) -> Table {
+    let mut table = Table::new(["PORT", "STATE", "FRAMING", "USED BY"]);
+    for (index, transport) in topology.transports.iter().enumerate() {
+        let id = TransportId(index);
+        let readers = topology.pipelines.iter().filter(|pipeline| {
+            let target = Some(LinkTarget::Serial(id));
+            pipeline.source == Some(id) || pipeline.targets.contains(&target)
+        });
+        let mut users: Vec<String> = readers.map(|pipeline| pipeline.rule.rule_id.to_string()).collect();
+        let framing = if users.is_empty() { "-" } else { describe(transport.framing) };
+        if let Some(route) = &transport.route {
+            let ends: Vec<_> = route.endpoints.iter().map(ToString::to_string).collect();
+            let upstream = route.upstream.map(|addr| format!(", answers at {addr}")).unwrap_or_default();
+            users.push(format!("{} -> {}{upstream}", route.rule_id, ends.join(" ")));
+        }
+        let device = match &transport.device {
+            Device::Udp(bind) if !bind.multicast_if.is_empty() => {
+                format!("{} via {}", transport.device, bind.multicast_if)
+            }
+            device => device.to_string(),
+        };
+        let state = states.get(index).cloned().unwrap_or_default();
+        table.row([device, state, framing.to_owned(), users.join(", ")]);
+    }
+    table
+}
+
+fn describe(framing: Framing) -> &'static str {
+    match framing {
+        Framing::Datagram => "datagram",
+        Framing::Mavlink => "MAVLink",
+    }
+}
+
+fn topics(topology: &Topology) -> Table {
+    let mut table = Table::new(["TOPIC", "", "TYPE", "QOS", "RULE", "CODEC"]);
+    let mut rows: Vec<[String; 6]> = Vec::new();
+    for pipeline in &topology.pipelines {
+        for link in &pipeline.rule.links {
+            for topic in link.topic.iter().chain(link.ports.values()) {
+                rows.push(topic_row(&pipeline.rule, link, topic));
+            }
+        }
+    }
+    rows.sort();
+    rows.into_iter().for_each(|row| table.row(row));
+    table
+}
+
+fn topic_row(rule: &ForwardRule, link: &LinkConfig, topic: &TopicSpec) -> [String; 6] {
+    let arrow = match rule.direction {
+        Direction::RostopicToUdp | Direction::RosToSerial => "in",
+        _ => "out",
+    };
+    [
+        topic.name.to_string(),
+        arrow.to_owned(),
+        topic.msg_type.to_string(),
+        qos(topic.qos),
+        rule.rule_id.to_string(),
+        codec(link),
+    ]
+}
+
+fn qos(qos: Qos) -> String {
+    let reliability = match qos.reliability {
+        Reliability::BestEffort => "best effort",
+        Reliability::Reliable => "reliable",
+    };
+    match qos.durability {
+        Durability::Volatile => reliability.to_owned(),
+        Durability::TransientLocal => format!("{reliability}, latched {}", qos.depth),
+    }
+}
+
+fn services(topology: &Topology) -> Table {
+    let mut table = Table::new(["SERVICE", "", "TYPE", "RULE", "CODEC"]);
+    for pipeline in &topology.pipelines {
+        let role = match pipeline.rule.direction {
+            Direction::UdpToRosservice => "called",
+            _ => "offered",
+        };
+        for link in &pipeline.rule.links {
+            let Some(service) = &link.service else { continue };
+            table.row([
+                service.name.to_string(),
+                role.to_owned(),
+                service.srv_type.to_string(),
+                pipeline.rule.rule_id.to_string(),
+                codec(link),
+            ]);
+        }
+    }
+    table
+}
+
+fn codec(link: &LinkConfig) -> String {
+    link.codec.as_ref().map(ToString::to_string).unwrap_or_default()
+}
