@@ -1,6 +1,6 @@
 //! Addresses as users write them in parameters.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// Parses `ip:port`, or `port` alone, which stands for `default_ip:port`.
 ///
@@ -13,6 +13,16 @@ pub(crate) fn udp(text: &str, default_ip: Ipv4Addr) -> Result<SocketAddr, &'stat
     match address.port() {
         0 => Err("use a port from 1 to 65535"),
         _ => Ok(address),
+    }
+}
+
+/// Parses an IP address; `localhost` is one.
+///
+/// **Errors**: the remedy.
+pub(crate) fn ip(text: &str) -> Result<IpAddr, &'static str> {
+    match text {
+        "localhost" => Ok(Ipv4Addr::LOCALHOST.into()),
+        _ => text.parse().map_err(|_| "write an IP address, e.g. '192.168.1.10'"),
     }
 }
 

@@ -10,11 +10,13 @@
 use rostrans_core::plugin::Plugin;
 
 mod address;
+mod mavros;
 mod router;
 
+pub use mavros::Mavros;
 pub use router::Router;
 
 /// Every plugin that ships, in the order in which their rules are planned.
 pub fn all() -> Vec<Box<dyn Plugin>> {
-    vec![Box::new(Router)]
+    vec![Box::new(Mavros), Box::new(Router)]
 }

@@ -21,6 +21,7 @@ use rostrans_core::{
     throttle::LogThrottle,
     transport::{ByteSink, DeviceState, Frame, Ingress, Malformed, Peer},
 };
+use rostrans_transport::RouteStats;
 use tracing::warn;
 
 use crate::{
@@ -45,6 +46,15 @@ pub(crate) struct TransportStats {
     pub(crate) truncated: Counter,
 }
 
+/// An open transport, apart from its two halves.
+#[derive(Clone, Default)]
+pub(crate) struct OpenedAs {
+    /// The address a UDP socket got.
+    pub(crate) local_addr: Option<SocketAddr>,
+    /// Counters of its byte route.
+    pub(crate) route: Option<Arc<RouteStats>>,
+}
+
 /// Who reads a transport.
 #[derive(Clone)]
 pub(crate) enum Reader {
@@ -59,8 +69,8 @@ pub(crate) enum Reader {
 pub(crate) struct Tap {
     pub(crate) stats: TransportStats,
     pub(crate) sink: Arc<SinkSlot>,
-    /// The address a UDP socket got, while it is open.
-    pub(crate) local_addr: Mutex<Option<SocketAddr>>,
+    /// What the transport is like while it is open.
+    pub(crate) opened: Mutex<OpenedAs>,
     /// Counts changes of `readers`.
     version: AtomicU64,
     readers: Mutex<Vec<(u64, Reader)>>,
@@ -279,6 +289,10 @@ impl Ingress for Dispatch {
         let poll = (self.tap.awaited.load(Relaxed) > 0 || self.tap.version.load(Relaxed) != self.version)
             .then_some(self.next_poll);
         links.chain(poll).chain(self.malformed.next_due()).min()
+    }
+
+    fn idle(&self) -> bool {
+        self.slots.is_empty() && self.tap.version.load(Relaxed) == self.version
     }
 
     fn malformed(&mut self, error: Malformed) {

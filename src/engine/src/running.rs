@@ -11,6 +11,7 @@ use rostrans_core::{
     stats::LinkSnapshot,
 };
 use rostrans_schema::TypeRegistry;
+use rostrans_transport::RouteSnapshot;
 use tokio::time::{self, Instant};
 
 use self::build::{RunningRule, RunningTransport};
@@ -216,6 +217,8 @@ pub struct TransportSnapshot {
     pub restarts: u64,
     /// The address a UDP socket got, while it is open.
     pub local_addr: Option<SocketAddr>,
+    /// The byte route on it, since it was last opened.
+    pub route: Option<(RuleId, RouteSnapshot)>,
     /// Frames received.
     pub frames: u64,
     /// Their bytes.

@@ -4,9 +4,9 @@
 //! failure, makes it again after a [`Backoff`] when it may be retried, and says so in one log line per change of
 //! [`State`], not one per attempt.
 
+mod state;
+
 use std::{
-    error::Error,
-    fmt,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
@@ -14,7 +14,6 @@ use std::{
 };
 
 use rostrans_core::stats::Counter;
-use thiserror::Error;
 use tokio::{
     sync::watch,
     task::AbortHandle,
@@ -23,6 +22,7 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{debug, error, info, warn};
 
+pub use self::state::{Failure, Panicked, Problem, State};
 use crate::backoff::{Backoff, HEALTHY};
 
 /// What to do when a task fails.
@@ -36,96 +36,6 @@ pub enum OnExit {
     Abort,
 }
 
-/// How a task is doing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Its first attempt is under way.
-    Starting,
-    /// Works.
-    Running,
-    /// Does not work, for this reason; tried again until it does.
-    Waiting(Arc<str>),
-    /// Down for good, for this reason.
-    Failed(Arc<str>),
-    /// Ended in good order.
-    Stopped,
-}
-
-impl State {
-    /// Why it does not work, if it does not.
-    pub fn problem(&self) -> Option<&str> {
-        match self {
-            Self::Waiting(reason) | Self::Failed(reason) => Some(reason),
-            Self::Starting | Self::Running | Self::Stopped => None,
-        }
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Starting => "starting",
-            Self::Running => "running",
-            Self::Waiting(_) => "waiting",
-            Self::Failed(_) => "failed",
-            Self::Stopped => "stopped",
-        })
-    }
-}
-
-/// Why a task ended before it was told to.
-///
-/// Prints the whole error chain, then the remedy: `cannot listen on 0.0.0.0:9: Permission denied; use a port ...`.
-#[derive(Debug)]
-pub struct Failure {
-    error: Box<dyn Error + Send + Sync>,
-    remedy: String,
-    retry: bool,
-}
-
-impl Failure {
-    /// One that may pass.
-    pub fn retry(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { error: error.into(), remedy: String::new(), retry: true }
-    }
-
-    /// One that trying again does not cure.
-    pub fn permanent(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { error: error.into(), remedy: String::new(), retry: false }
-    }
-
-    /// Adds what a person can do about it.
-    #[must_use]
-    pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
-        Self { remedy: remedy.into(), ..self }
-    }
-
-    /// True when trying again may help.
-    pub fn may_pass(&self) -> bool {
-        self.retry
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.error)?;
-        let mut source = self.error.source();
-        while let Some(cause) = source {
-            write!(f, ": {cause}")?;
-            source = cause.source();
-        }
-        if !self.remedy.is_empty() {
-            write!(f, "; {}", self.remedy)?;
-        }
-        Ok(())
-    }
-}
-
-/// A caught panic.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("panicked: {0}")]
-pub struct Panicked(pub String);
-
 /// Spawns tasks under one cancellation token and ends them together.
 #[derive(Debug)]
 pub struct Supervisor {
@@ -134,15 +44,6 @@ pub struct Supervisor {
     tasks: Mutex<Vec<(Arc<str>, AbortHandle)>>,
     /// Shared by all branches: the task whose failure ends the run, with its reason.
     fatal: Arc<watch::Sender<Option<Problem>>>,
-}
-
-/// A task or device that does not work.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Its name, as in the log.
-    pub name: Arc<str>,
-    /// [`State::Waiting`] or [`State::Failed`].
-    pub state: State,
 }
 
 impl Supervisor {
@@ -349,7 +250,7 @@ async fn supervise<M, F>(
         };
         let reason: Arc<str> = failure.to_string().into();
         match &mut on_exit {
-            OnExit::Restart(backoff) if failure.retry => {
+            OnExit::Restart(backoff) if failure.may_pass() => {
                 if started.elapsed() >= HEALTHY {
                     backoff.reset();
                 }
@@ -394,142 +295,4 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        sync::atomic::{AtomicU32, Ordering::SeqCst},
-        time::Duration,
-    };
-
-    use super::*;
-
-    fn soon() -> Instant {
-        Instant::now() + Duration::from_secs(3)
-    }
-
-    /// Fails `failures` times in the given way, then runs until cancelled; counts its attempts.
-    fn flaky(
-        supervisor: &Supervisor,
-        failures: u32,
-        fail: impl Fn() -> Result<(), Failure> + Clone + Send + Sync + 'static,
-    ) -> (Task, Arc<AtomicU32>) {
-        let attempts = Arc::new(AtomicU32::new(0));
-        let counted = Arc::clone(&attempts);
-        let task = supervisor.spawn("flaky", OnExit::Restart(Backoff::seeded(1)), move |context| {
-            let attempt = counted.fetch_add(1, SeqCst);
-            let fail = fail.clone();
-            async move {
-                if attempt < failures {
-                    return fail();
-                }
-                context.up();
-                context.cancel().cancelled().await;
-                Ok(())
-            }
-        });
-        (task, attempts)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn failed_task_is_made_again_until_it_works() {
-        let supervisor = Supervisor::new();
-        let (task, attempts) = flaky(&supervisor, 3, || Err(Failure::retry("port in use")));
-        assert_eq!(task.settled().await, State::Waiting("port in use".into()));
-        assert_eq!(task.reaches(|state| *state == State::Running).await, State::Running);
-        assert_eq!((task.restarts(), attempts.load(SeqCst)), (3, 4));
-        assert_eq!(supervisor.stop(soon()).await, Vec::<Arc<str>>::new());
-        assert_eq!(task.state(), State::Stopped);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn panic_is_a_failure_like_any_other() {
-        let supervisor = Supervisor::new();
-        let (task, _) = flaky(&supervisor, 1, || panic!("at the disco"));
-        assert_eq!(task.settled().await, State::Waiting("panicked: at the disco".into()));
-        assert_eq!(task.reaches(|state| *state == State::Running).await, State::Running);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn permanent_failure_is_not_tried_again() {
-        let supervisor = Supervisor::new();
-        let (task, attempts) =
-            flaky(&supervisor, 9, || Err(Failure::permanent("no such type").with_remedy("define it")));
-        assert_eq!(task.settled().await, State::Failed("no such type; define it".into()));
-        assert_eq!(supervisor.stop(soon()).await, Vec::<Arc<str>>::new());
-        assert_eq!(attempts.load(SeqCst), 1);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn waits_grow_and_start_over_after_a_healthy_minute() {
-        let supervisor = Supervisor::new();
-        let starts = Arc::new(Mutex::new(Vec::new()));
-        let log = Arc::clone(&starts);
-        let run_for = [0, 0, 0, 0, 120, 0].map(Duration::from_secs);
-        supervisor.spawn("unsteady", OnExit::Restart(Backoff::seeded(7)), move |_| {
-            let attempt = lock(&log).len();
-            lock(&log).push(Instant::now());
-            let alive = run_for.get(attempt).copied();
-            async move {
-                match alive {
-                    Some(alive) => time::sleep(alive).await,
-                    None => return Ok(()),
-                }
-                Err(Failure::retry("again"))
-            }
-        });
-        supervisor.tracker.close();
-        supervisor.tracker.wait().await;
-        let starts = lock(&starts).clone();
-        let gaps: Vec<Duration> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let ms = Duration::from_millis;
-        assert_eq!(gaps[0], ms(200));
-        assert!(gaps[1] >= ms(300) && gaps[1] <= ms(400), "{gaps:?}");
-        assert!(gaps[3] >= ms(1200) && gaps[3] <= ms(1600), "{gaps:?}");
-        assert!(gaps[4] <= Duration::from_secs(120) + ms(202), "the minute resets the wait: {gaps:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn abort_ends_the_run_and_stop_does_not() {
-        let supervisor = Supervisor::new();
-        let branch = supervisor.branch();
-        let fail = |_| std::future::ready(Err(Failure::retry("broken")));
-        let stopped = branch.spawn("optional", OnExit::Stop, fail);
-        assert_eq!(stopped.settled().await, State::Failed("broken".into()));
-        assert!(supervisor.fatal.borrow().is_none());
-        branch.spawn("vital", OnExit::Abort, fail);
-        let problem = supervisor.fatal().await;
-        assert_eq!((&*problem.name, problem.state), ("vital", State::Failed("broken".into())));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn task_that_does_not_end_in_time_is_aborted_and_named() {
-        let supervisor = Supervisor::new();
-        let (_, attempts) = flaky(&supervisor, 0, || Ok(()));
-        supervisor.spawn("stubborn", OnExit::Stop, |_| std::future::pending());
-        let before = Instant::now();
-        let aborted = supervisor.stop(before + Duration::from_secs(3)).await;
-        assert_eq!(aborted, ["stubborn".into()]);
-        assert_eq!((before.elapsed(), attempts.load(SeqCst)), (Duration::from_secs(3), 1));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn cancelling_the_root_ends_the_branches() {
-        let root = Supervisor::new();
-        let branch = root.branch();
-        let (task, _) = flaky(&branch, 0, || Ok(()));
-        task.settled().await;
-        root.cancel();
-        assert_eq!(task.reaches(|state| *state == State::Stopped).await, State::Stopped);
-    }
-
-    #[test]
-    fn failure_prints_its_chain_and_remedy() {
-        let source = std::io::Error::from(std::io::ErrorKind::AddrInUse);
-        let addr = ([127, 0, 0, 1], 14_550).into();
-        let error = rostrans_core::transport::TransportError::Bind { addr, source };
-        let failure = Failure::retry(error).with_remedy("stop the other program");
-        assert_eq!(
-            failure.to_string(),
-            "cannot listen on 127.0.0.1:14550: address in use; stop the other program"
-        );
-    }
-}
+mod tests;

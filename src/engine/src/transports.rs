@@ -5,11 +5,14 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use rostrans_core::transport::{ByteSink, SendError, Transport, TransportError};
+pub use rostrans_transport::Opened;
+use rostrans_transport::{Config, RouteConfig};
 
-use crate::topology::TransportSpec;
+use rostrans_core::transport::{ByteSink, SendError, TransportError};
 
-/// Opens what the topology names; the daemon opens sockets and ports, tests open fakes.
+use crate::topology::{Device, RouteSpec, TransportSpec};
+
+/// Opens what the topology names: [`SystemTransports`], or fakes in tests.
 pub trait TransportFactory: Send + Sync {
     /// Opens one transport.
     ///
@@ -26,14 +29,31 @@ pub trait TransportFactory: Send + Sync {
     fn sender(&self, to: SocketAddr) -> Result<Arc<dyn ByteSink>, TransportError>;
 }
 
-/// An opened transport.
-pub struct Opened {
-    /// Its read half.
-    pub transport: Box<dyn Transport>,
-    /// Its write half.
-    pub sink: Arc<dyn ByteSink>,
-    /// The address a UDP socket got.
-    pub local_addr: Option<SocketAddr>,
+/// Sockets and serial ports of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemTransports;
+
+impl TransportFactory for SystemTransports {
+    fn open(&self, spec: &TransportSpec) -> Result<Opened, TransportError> {
+        let device = match &spec.device {
+            Device::Udp(bind) => rostrans_transport::Device::Udp(bind.clone()),
+            Device::Serial(port) => rostrans_transport::Device::Serial(port.clone()),
+        };
+        let route = |route: &RouteSpec| RouteConfig {
+            name: Arc::clone(&route.rule_id.0),
+            endpoints: route.endpoints.clone(),
+            upstream: route.upstream,
+        };
+        rostrans_transport::open(Config {
+            device,
+            framing: spec.framing,
+            route: spec.route.as_ref().map(route),
+        })
+    }
+
+    fn sender(&self, to: SocketAddr) -> Result<Arc<dyn ByteSink>, TransportError> {
+        rostrans_transport::sender(to)
+    }
 }
 
 /// The write half of a transport that may not be open yet or may be opened again.

@@ -24,12 +24,16 @@
 //! service correlation) are the caller's.
 
 mod config;
+mod discovery;
 mod endpoint;
 mod error;
 mod graph;
 mod guid;
 mod participant;
+mod shell;
+mod state;
 mod stats;
+mod wire;
 
 pub use config::{DiscoveryRange, Limits, ParticipantConfig};
 pub use endpoint::{EndpointQos, EndpointSpec, History, Sample, WriteOptions};

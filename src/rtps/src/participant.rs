@@ -1,25 +1,34 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Instant;
 
 use bytes::Bytes;
 
 use crate::config::ParticipantConfig;
+use crate::discovery::ParticipantData;
 use crate::endpoint::{EndpointSpec, Sample, WriteOptions};
 use crate::error::{RtpsError, WriteError};
 use crate::graph::GraphSnapshot;
 use crate::guid::{Guid, VENDOR_ID};
+use crate::shell::{self, Shared, lock};
+use crate::state::{Core, CoreConfig, Outbox};
 use crate::stats::{Counters, ParticipantStats};
+use crate::wire::PARTICIPANT;
 
 /// One DDS participant: its sockets, threads and everything it knows about others.
 ///
-/// Clones share the participant; the last one to go closes it.
+/// Clones share the participant; it closes when the last one is dropped. Its writers and readers do not keep it open.
+/// Endpoints of one participant do not talk to each other.
 #[derive(Clone)]
-pub struct Participant(Arc<Inner>);
+pub struct Participant(Arc<Owner>);
 
-struct Inner {
-    guid: Guid,
-    next_entity: AtomicU32,
-    counters: Counters,
+/// Ends the participant when it goes.
+struct Owner {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Participant {
@@ -27,19 +36,30 @@ impl Participant {
     ///
     /// **Errors**: bad domain, no free participant id, socket or thread failure.
     pub fn new(config: ParticipantConfig) -> Result<Self, RtpsError> {
-        let domain = config.domain;
-        drop(config);
-        if domain > 230 {
-            return Err(RtpsError::Domain(domain));
-        }
-        let [v0, v1] = VENDOR_ID;
-        let guid = Guid { prefix: [v0, v1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], entity: [0, 0, 1, 0xc1] };
-        Ok(Self(Arc::new(Inner { guid, next_entity: AtomicU32::new(1), counters: Counters::default() })))
+        let (sockets, addresses) = shell::open(&config)?;
+        let now = Instant::now();
+        let counters = Arc::<Counters>::default();
+        let core = CoreConfig {
+            data: ParticipantData {
+                guid: new_guid(),
+                metatraffic: addresses.metatraffic,
+                user: addresses.user,
+                lease: config.lease,
+                user_data: config.user_data,
+            },
+            announce_to: addresses.announce_to,
+            local: addresses.local,
+            limits: config.limits,
+            pace_bytes_per_s: config.pace_bytes_per_s,
+        };
+        let shared = Arc::new(Shared::new(Core::new(core, counters.clone(), now), sockets, counters, now));
+        let threads = shell::spawn(&shared).map_err(RtpsError::Thread)?;
+        Ok(Self(Arc::new(Owner { shared, threads: Mutex::new(threads) })))
     }
 
     /// The id of this participant.
     pub fn guid(&self) -> Guid {
-        self.0.guid
+        self.0.shared.guid
     }
 
     /// Adds a writer and announces it; possible at any time.
@@ -47,8 +67,10 @@ impl Participant {
     /// **Errors**: invalid names, user data too long, participant closed.
     pub fn create_writer(&self, spec: EndpointSpec) -> Result<Writer, RtpsError> {
         check(&spec)?;
-        drop(spec);
-        Ok(Writer { guid: self.entity(3), seq: AtomicI64::new(0) })
+        let shared = &self.0.shared;
+        let made = shared.with(&mut Outbox::default(), |core, now, out| core.create_writer(spec, now, out));
+        let (guid, matched) = made.ok_or(RtpsError::Closed)?;
+        Ok(Writer { shared: shared.clone(), guid, matched, out: Mutex::default() })
     }
 
     /// Adds a reader and announces it; possible at any time.
@@ -62,31 +84,144 @@ impl Participant {
         sink: Arc<dyn Fn(Sample) + Send + Sync>,
     ) -> Result<Reader, RtpsError> {
         check(&spec)?;
-        drop((spec, sink));
-        Ok(Reader { guid: self.entity(4) })
+        let shared = &self.0.shared;
+        let made =
+            shared.with(&mut Outbox::default(), |core, now, out| core.create_reader(spec, sink, now, out));
+        let (guid, matched) = made.ok_or(RtpsError::Closed)?;
+        Ok(Reader { shared: shared.clone(), guid, matched })
     }
 
     /// Remote participants and endpoints known now.
     pub fn discovered(&self) -> GraphSnapshot {
-        GraphSnapshot::default()
+        self.0.shared.read(Core::snapshot)
     }
 
     /// Has `f` called (on an engine thread, no lock held) after each change of what [`Participant::discovered`] says.
     pub fn on_graph_change(&self, f: Arc<dyn Fn() + Send + Sync>) {
-        drop(f);
+        lock(&self.0.shared.listeners).push(f);
     }
 
     /// Counters since the start.
     pub fn stats(&self) -> ParticipantStats {
-        self.0.counters.snapshot()
+        self.0.shared.counters.snapshot()
     }
 
     /// Withdraws all endpoints and the participant, and ends the threads. Handles stay valid and refuse to work.
-    pub fn close(&self) {}
+    ///
+    /// Returns when the threads have ended, except on one of them (from a callback), where that cannot be.
+    pub fn close(&self) {
+        self.0.close();
+    }
+}
 
-    fn entity(&self, kind: u8) -> Guid {
-        let [_, a, b, c] = self.0.next_entity.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-        Guid { prefix: self.0.guid.prefix, entity: [a, b, c, kind] }
+impl Owner {
+    fn close(&self) {
+        // What the user put into callbacks is dropped here, with no lock held.
+        drop(self.shared.finish(|core, now, out| core.close(now, out)));
+        lock(&self.shared.listeners).clear();
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        let me = std::thread::current().id();
+        for thread in threads.into_iter().filter(|t| t.thread().id() != me) {
+            if thread.join().is_err() {
+                tracing::error!("an RTPS thread panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Writes samples of one topic; dropping it withdraws the endpoint.
+pub struct Writer {
+    shared: Arc<Shared>,
+    guid: Guid,
+    matched: Arc<AtomicUsize>,
+    /// Buffers of this writer's datagrams; the lock keeps them in order from here to the socket.
+    out: Mutex<Outbox>,
+}
+
+impl Writer {
+    /// The id of this writer.
+    pub fn guid(&self) -> Guid {
+        self.guid
+    }
+
+    /// Sends one sample (encapsulation header and body) to every matched reader; returns its sequence number.
+    ///
+    /// Payloads up to 8 KiB are copied and sent before the call returns; larger ones are kept as a clone of the
+    /// `Bytes`, and those beyond 60 kB leave from the send thread.
+    ///
+    /// **Errors**: payload too short or long, keep-all history full, participant closed.
+    pub fn write(&self, payload: &Bytes) -> Result<i64, WriteError> {
+        self.write_with(payload, WriteOptions::default())
+    }
+
+    /// [`Writer::write`] with a related identity, a single destination or a source time.
+    ///
+    /// **Errors**: as for `write`; also when the reader in `only_to` is not matched.
+    pub fn write_with(&self, payload: &Bytes, options: WriteOptions) -> Result<i64, WriteError> {
+        let wall_ns = shell::wall_ns();
+        let mut out = lock(&self.out);
+        self.shared
+            .with(&mut out, |core, now, out| {
+                core.write(self.guid.entity, payload, options, wall_ns, now, out)
+            })
+            .ok_or(WriteError::Closed)?
+    }
+
+    /// How many readers are matched; one atomic load.
+    pub fn matched(&self) -> usize {
+        self.matched.load(Ordering::Relaxed)
+    }
+
+    /// The matched readers.
+    pub fn matched_readers(&self) -> Vec<Guid> {
+        self.shared.read(|core| core.matched_readers(self.guid.entity))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let mut out = Outbox::default();
+        self.shared.with(&mut out, |core, now, out| core.remove_writer(self.guid.entity, now, out));
+    }
+}
+
+/// Keeps a subscription alive; dropping it withdraws the endpoint.
+///
+/// A sample that is being delivered at that moment still reaches the sink.
+pub struct Reader {
+    shared: Arc<Shared>,
+    guid: Guid,
+    matched: Arc<AtomicUsize>,
+}
+
+impl Reader {
+    /// The id of this reader.
+    pub fn guid(&self) -> Guid {
+        self.guid
+    }
+
+    /// How many writers are matched; one atomic load.
+    pub fn matched(&self) -> usize {
+        self.matched.load(Ordering::Relaxed)
+    }
+
+    /// The matched writers.
+    pub fn matched_writers(&self) -> Vec<Guid> {
+        self.shared.read(|core| core.matched_writers(self.guid.entity))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let mut out = Outbox::default();
+        // The sink comes back and is dropped here, with no lock held.
+        drop(self.shared.with(&mut out, |core, now, out| core.remove_reader(self.guid.entity, now, out)));
     }
 }
 
@@ -102,70 +237,13 @@ fn check(spec: &EndpointSpec) -> Result<(), RtpsError> {
     Ok(())
 }
 
-/// Writes samples of one topic; dropping it withdraws the endpoint.
-pub struct Writer {
-    guid: Guid,
-    seq: AtomicI64,
-}
-
-impl Writer {
-    /// The id of this writer.
-    pub fn guid(&self) -> Guid {
-        self.guid
-    }
-
-    /// Sends one sample (encapsulation header and body) to every matched reader; returns its sequence number.
-    ///
-    /// Payloads up to 8 KiB are copied and sent before the call returns; larger ones are kept as a clone of the
-    /// `Bytes` and leave from the sender thread.
-    ///
-    /// **Errors**: payload too short or long, keep-all history full, participant closed.
-    pub fn write(&self, payload: &Bytes) -> Result<i64, WriteError> {
-        self.write_with(payload, WriteOptions::default())
-    }
-
-    /// [`Writer::write`] with a related identity, a single destination or a source time.
-    ///
-    /// **Errors**: as for `write`; also when the reader in `only_to` is not matched.
-    pub fn write_with(&self, payload: &Bytes, options: WriteOptions) -> Result<i64, WriteError> {
-        let WriteOptions { .. } = options;
-        if payload.len() < 4 {
-            return Err(WriteError::TooShort { have: payload.len() });
-        }
-        Ok(self.seq.fetch_add(1, Ordering::Relaxed) + 1)
-    }
-
-    /// How many readers are matched; one atomic load.
-    pub fn matched(&self) -> usize {
-        0
-    }
-
-    /// The matched readers.
-    pub fn matched_readers(&self) -> Vec<Guid> {
-        Vec::new()
-    }
-}
-
-/// Keeps a subscription alive; dropping it withdraws the endpoint.
-///
-/// A sample that is being delivered at that moment still reaches the sink.
-pub struct Reader {
-    guid: Guid,
-}
-
-impl Reader {
-    /// The id of this reader.
-    pub fn guid(&self) -> Guid {
-        self.guid
-    }
-
-    /// How many writers are matched; one atomic load.
-    pub fn matched(&self) -> usize {
-        0
-    }
-
-    /// The matched writers.
-    pub fn matched_writers(&self) -> Vec<Guid> {
-        Vec::new()
-    }
+/// A new participant id: vendor, random bytes, process id.
+fn new_guid() -> Guid {
+    // Every `RandomState` has fresh keys, so the empty hash is a random number.
+    let random = RandomState::new().build_hasher().finish().to_le_bytes();
+    let [.., p0, p1] = std::process::id().to_be_bytes();
+    let mut prefix = [0; 12];
+    let bytes = VENDOR_ID.into_iter().chain(random).chain([p0, p1]);
+    prefix.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+    Guid { prefix, entity: PARTICIPANT }
 }

@@ -53,3 +53,8 @@ impl Counters {
         }
     }
 }
+
+/// Adds to a counter.
+pub(crate) fn add(counter: &AtomicU64, n: u64) {
+    counter.fetch_add(n, Ordering::Relaxed);
+}

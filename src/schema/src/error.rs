@@ -35,6 +35,9 @@ pub enum SchemaError {
     /// Types nested deeper than any real message.
     #[error("type '{0}' is nested more than {max} deep", max = Shape::MAX_DEPTH)]
     Deep(String),
+    /// Fixed arrays larger than any real message.
+    #[error("fixed arrays of type '{0}' take more than {max} bytes", max = Shape::MAX_MIN_SIZE)]
+    Large(String),
     /// A sample that does not match its type.
     #[error("invalid '{type_name}' sample")]
     Sample {

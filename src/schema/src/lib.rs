@@ -25,6 +25,8 @@ mod decode;
 pub mod definition;
 mod encode;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod json;
 mod md5;
 mod message;

@@ -182,13 +182,17 @@ fn parse_line(
 /// The line without its comment. ROS 2: a `#` inside quotes does not start one.
 fn strip_comment(line: &str, dialect: Dialect) -> &str {
     let mut quote = None;
-    for (at, c) in line.char_indices() {
+    let mut chars = line.char_indices();
+    while let Some((at, c)) = chars.next() {
         match (c, quote) {
             ('#', None) => return line.get(..at).unwrap_or(line),
             // Only a quote that opens a value opens a string: `it's` does not.
             ('"' | '\'', None) if dialect == Dialect::Ros2 && opens_value(line, at) => {
                 let closes = line.get(at + 1..).is_some_and(|rest| rest.contains(c));
                 quote = closes.then_some(c);
+            }
+            ('\\', Some(_)) => {
+                chars.next();
             }
             (c, Some(open)) if c == open => quote = None,
             _ => {}

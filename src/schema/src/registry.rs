@@ -279,6 +279,9 @@ impl TypeRegistry {
         if shape.depth() > Shape::MAX_DEPTH {
             return Err(SchemaError::Deep(name.to_string()));
         }
+        if shape.min_size() > Shape::MAX_MIN_SIZE {
+            return Err(SchemaError::Large(name.to_string()));
+        }
         Ok(Loaded { shape: Arc::new(shape), text: text.into(), md5: [0; 16] })
     }
 }

@@ -58,6 +58,10 @@ impl Shape {
     /// Deepest nesting accepted; bounds the recursion of every walker. Real messages stay below 10.
     pub const MAX_DEPTH: usize = 32;
 
+    /// Largest fixed part of a message accepted, in octets: 64 MiB. A default value of that size is built when a
+    /// field is missing from JSON.
+    pub const MAX_MIN_SIZE: usize = 64 << 20;
+
     pub(crate) fn new(
         name: TypeName,
         dialect: Dialect,

@@ -268,7 +268,7 @@ impl Lane {
                 link.stats.decode_errors.inc();
                 self.errors.event(&link, &error, now);
             }
-            None => self.finish(Err(CallError::Closed)),
+            None => self.fail_open(),
         }
         self.start_next(out);
     }
@@ -298,7 +298,8 @@ impl Lane {
                         hand_over(open.reply, Ok(response));
                     }
                 }
-                Some((Retry::Again | Retry::GiveUp(None), _)) | None => self.finish(Err(CallError::Timeout)),
+                Some((Retry::Again | Retry::GiveUp(None), _)) => self.finish(Err(CallError::Timeout)),
+                None => self.fail_open(),
             }
             discard(out);
         }
@@ -323,6 +324,13 @@ impl Lane {
     fn finish(&mut self, outcome: Result<CdrBytes, CallError>) {
         if let Some(open) = self.open.take() {
             self.answer(open.reply, outcome);
+        }
+    }
+
+    /// Ends the call in flight after a panic of the codec.
+    fn fail_open(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.fail(open.reply, CallError::Closed);
         }
     }
 

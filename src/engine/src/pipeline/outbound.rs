@@ -33,7 +33,7 @@ struct Item {
 /// A link that encodes, owned by the rule's worker.
 struct EncodeLink {
     encoder: Guarded<Box<dyn Encoder>>,
-    way: Option<Way>,
+    way: Way,
     limiter: Option<RateLimiter>,
     errors: Trouble,
     unsent: Trouble,
@@ -45,7 +45,11 @@ pub(super) async fn run(env: &Env, context: &Context) -> Result<(), Failure> {
     let queue = Arc::new(DropOldest::default());
     let mut links = Vec::new();
     let mut guards = Vec::new();
+    let back = env.source.as_ref().map(|source| Way { sink: source.sink.clone(), to: None });
     for (link, way) in env.links.iter().zip(ways) {
+        let Some(way) = way.or_else(|| back.clone()) else {
+            return Err(Failure::permanent(format!("link '{}' has no target", link.config().link_name)));
+        };
         links.push(EncodeLink::new(Arc::clone(link), way)?);
     }
     for link in &env.links {
@@ -99,7 +103,7 @@ fn encode(links: &mut [EncodeLink], item: &Item, out: &mut FrameOut) {
 }
 
 impl EncodeLink {
-    fn new(link: Arc<Link>, way: Option<Way>) -> Result<Self, Failure> {
+    fn new(link: Arc<Link>, way: Way) -> Result<Self, Failure> {
         let limiter = link.config().rate_limit.map(RateLimiter::new);
         let encoder = Guarded::new(link, |codec, cx| codec.encoder(cx))?;
         let (errors, unsent) = (Trouble::new("sample not encoded"), Trouble::new("frame not sent"));
@@ -116,9 +120,7 @@ impl EncodeLink {
         link.stats.last_active.mark(at);
         match self.encoder.run(at, |encoder, _| encoder.encode(sample, out)) {
             Some(Ok(())) => {
-                if let Some(way) = &self.way {
-                    way.send(out, &link, &mut self.unsent, at);
-                }
+                self.way.send(out, &link, &mut self.unsent, at);
             }
             Some(Err(error)) => {
                 link.stats.encode_errors.inc();

@@ -8,14 +8,14 @@ use std::{
 
 use rostrans_core::{
     adapter::{AdapterError, RosAdapter},
-    rule::{Direction, UdpBind},
+    rule::{Direction, RuleId, UdpBind},
     transport::{Framing, TransportError},
 };
 
 use super::{Deps, LinkRow, RuleSnapshot, TransportSnapshot};
 use crate::{
     backoff::Backoff,
-    ingress::{Dispatch, Tap},
+    ingress::{Dispatch, OpenedAs, Tap},
     link::Link,
     pipeline::{Env, Target},
     supervisor::{Context, Failure, OnExit, State, Supervisor, Task, lock},
@@ -37,6 +37,7 @@ pub(super) struct RunningRule {
 }
 
 pub(super) struct RunningTransport {
+    route: Option<RuleId>,
     tap: Arc<Tap>,
     pub(super) task: Task,
 }
@@ -73,7 +74,8 @@ pub(super) fn build(topology: &Topology, deps: &Deps, rules: &Supervisor, transp
     let open = |(index, (spec, tap)): (usize, (&TransportSpec, &Arc<Tap>))| {
         let name = transport_name(spec, users(index, &pipelines));
         let task = transport(transports, name, spec, tap, deps);
-        RunningTransport { tap: Arc::clone(tap), task }
+        let route = spec.route.as_ref().map(|route| route.rule_id.clone());
+        RunningTransport { route, tap: Arc::clone(tap), task }
     };
     let opened = specs.iter().zip(&taps).enumerate().map(open).collect();
     let start = |spec: PipelineSpec| rule(rules, spec, &specs, &taps, deps);
@@ -165,16 +167,12 @@ async fn run_transport(
 ) -> Result<(), TransportError> {
     let opened = deps.transports.open(spec)?;
     tap.sink.set(Some(opened.sink));
-    *lock(&tap.local_addr) = opened.local_addr;
-    if matches!(spec.device, Device::Udp(_)) {
-        // Bound already; a serial port says by itself when it is open.
-        context.up();
-    }
+    *lock(&tap.opened) = OpenedAs { local_addr: opened.local_addr, route: opened.route };
     let now = tokio::time::Instant::now().into_std();
     let dispatch = Dispatch::new(Arc::clone(tap), context.clone(), Arc::clone(&deps.clock), now);
     let outcome = opened.transport.run(Box::new(dispatch), context.cancel().clone()).await;
     tap.sink.set(None);
-    *lock(&tap.local_addr) = None;
+    lock(&tap.opened).local_addr = None;
     outcome
 }
 
@@ -282,11 +280,14 @@ impl RunningRule {
 impl RunningTransport {
     pub(super) fn snapshot(&self) -> TransportSnapshot {
         let stats = &self.tap.stats;
+        let opened = lock(&self.tap.opened).clone();
+        let route = self.route.clone().zip(opened.route).map(|(rule_id, stats)| (rule_id, stats.snapshot()));
         TransportSnapshot {
             name: Arc::clone(self.task.name()),
             state: self.task.state(),
             restarts: self.task.restarts(),
-            local_addr: *lock(&self.tap.local_addr),
+            local_addr: opened.local_addr,
+            route,
             frames: stats.frames.load(),
             bytes: stats.bytes.load(),
             unwanted: stats.unwanted.load(),

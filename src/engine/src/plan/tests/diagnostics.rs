@@ -72,7 +72,6 @@ fn every_problem_of_a_link_is_named_with_place_and_remedy() {
     error: r.yaml:6: rule 'r6', link 'l': names a service, but udp_to_rostopic uses topics; write 'direction: udp_to_rosservice' or 'rosservice_to_udp', or name a topic
     error: r.yaml:6: rule 'r6', link 'l': publishes nothing; add 'topic' and 'msg_type'
     error: r.yaml:7: rule 'r7', link 'l': names a service, but udp_to_rostopic uses topics; write 'direction: udp_to_rosservice' or 'rosservice_to_udp', or name a topic
-    error: r.yaml:7: rule 'r7', link 'l': publishes nothing; add 'topic' and 'msg_type'
     error: r.yaml:7: rule 'r7', link 'l': service '/s': type 'std_srvs/srv/SetBol' is unknown; did you mean 'std_srvs/srv/SetBool'?
     error: r.yaml:7: rule 'r7', link 'l': codec 'mavlink.arming' cannot decode frames to topics, which udp_to_rostopic needs; it can answer services over frames; see --list-codecs
     error: r.yaml:8: rule 'r8', link 'l': codec 'mavlink.imu' cannot encode topics to frames, which rostopic_to_udp needs; it can decode frames to topics; see --list-codecs

@@ -1,0 +1,114 @@
+//! Parameters of the `mavros` plugin.
+
+use rostrans_core::param::{ParamDef, ParamKind};
+
+const PORT: ParamKind = ParamKind::Int { min: 1, max: 65535 };
+const PORT_OR_NONE: ParamKind = ParamKind::Int { min: 0, max: 65535 };
+
+pub(super) const PARAMS: &[ParamDef] = &[
+    ParamDef {
+        key: "enable_mavros",
+        kind: ParamKind::Bool,
+        default: "false",
+        unit: None,
+        doc: "Publish the topics of MAVROS for MAVLink vehicles.",
+    },
+    ParamDef {
+        key: "mavros_transport_mode",
+        kind: ParamKind::Choice(&["udp", "serial"]),
+        default: "udp",
+        unit: None,
+        doc: "How the vehicles are connected.",
+    },
+    ParamDef {
+        key: "mavros_start_copter_id",
+        kind: ParamKind::Int { min: 1, max: 255 },
+        default: "1",
+        unit: None,
+        doc: "Number of the first vehicle; a vehicle's number is its MAVLink system id.",
+    },
+    ParamDef {
+        key: "mavros_copter_count",
+        kind: ParamKind::Int { min: 1, max: 255 },
+        default: "1",
+        unit: None,
+        doc: "Number of vehicles.",
+    },
+    ParamDef {
+        key: "mavros_target_ip",
+        kind: ParamKind::Text,
+        default: "127.0.0.1",
+        unit: None,
+        doc: "Address of the vehicles (of CopterSim).",
+    },
+    ParamDef {
+        key: "mavros_base_port",
+        kind: PORT,
+        default: "20100",
+        unit: None,
+        doc: "UDP port vehicle 1 is sent to; it is heard on the next one, and each further vehicle two higher.",
+    },
+    ParamDef {
+        key: "mavros_listen_port",
+        kind: PORT_OR_NONE,
+        default: "0",
+        unit: None,
+        doc: "UDP port vehicles send to, e.g. 14540 for PX4 SITL; they are answered where they send from. 0 uses mavros_base_port.",
+    },
+    ParamDef {
+        key: "mavros_listen_step",
+        kind: PORT_OR_NONE,
+        default: "0",
+        unit: None,
+        doc: "Added to mavros_listen_port for each further vehicle; 0 tells them apart by system id only, PX4 SITL needs 1.",
+    },
+    ParamDef {
+        key: "mavros_linux_serial",
+        kind: ParamKind::Text,
+        default: "/dev/ttyTHS0",
+        unit: None,
+        doc: "Serial port, on Linux and macOS.",
+    },
+    ParamDef {
+        key: "mavros_win_serial",
+        kind: ParamKind::Text,
+        default: "COM3",
+        unit: None,
+        doc: "Serial port, on Windows.",
+    },
+    ParamDef {
+        key: "mavros_baudrate",
+        kind: ParamKind::Int { min: 1, max: 20_000_000 },
+        default: "921600",
+        unit: Some("bit/s"),
+        doc: "Speed of the serial port.",
+    },
+    ParamDef {
+        key: "mavros_imu_stream_rate",
+        kind: ParamKind::Int { min: 0, max: 1000 },
+        default: "200",
+        unit: Some("Hz"),
+        doc: "Rate of attitude and inertial sensors to ask the vehicle for; 0 does not ask.",
+    },
+    ParamDef {
+        key: "mavros_stream_rate",
+        kind: ParamKind::Int { min: 0, max: 1000 },
+        default: "10",
+        unit: Some("Hz"),
+        doc: "Rate of all other data streams to ask an ArduPilot vehicle for; 0 does not ask.",
+    },
+    ParamDef {
+        key: "mavros_prefix",
+        kind: ParamKind::Text,
+        default: "/mavros",
+        unit: None,
+        doc: "Start of all names; '{id}' is the vehicle's number, otherwise it is appended from vehicle 2 on.",
+    },
+    ParamDef {
+        key: "mavros_compat",
+        kind: ParamKind::Choice(&["corrected", "exact"]),
+        default: "corrected",
+        unit: None,
+        doc: "'exact' repeats the known mistakes of MAVROS, such as wrong units of the magnetic field.",
+    },
+];

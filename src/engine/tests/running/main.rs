@@ -1,0 +1,13 @@
+//! Whole rules against transports and a ROS graph inside the test, on paused time.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
+
+mod call_in;
+mod call_out;
+mod codec;
+mod device;
+mod faults;
+mod inbound;
+mod outbound;
+mod shutdown;
+mod world;

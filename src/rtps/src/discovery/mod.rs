@@ -1,0 +1,49 @@
+//! Discovery announcements: what participants and endpoints say about themselves, and whether two endpoints fit.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+
+mod endpoint;
+mod participant;
+mod qos;
+
+pub(crate) use endpoint::{EndpointData, key_payload, read_key};
+pub(crate) use participant::ParticipantData;
+pub(crate) use qos::mismatches;
+
+use std::time::Duration;
+
+use crate::wire::{Cursor, Malformed};
+
+/// Locators taken from one announcement.
+const MAX_LOCATORS: usize = 16;
+/// Longest user data kept of an announcement.
+const MAX_USER_DATA: usize = 8192;
+
+/// A duration of seconds and a 32-bit fraction; `None` when infinite.
+fn read_duration(value: &mut Cursor<'_>) -> Result<Option<Duration>, Malformed> {
+    let (seconds, fraction) = (value.i32()?, value.u32()?);
+    if seconds == i32::MAX {
+        return Ok(None);
+    }
+    let seconds = u64::try_from(seconds).map_err(|_| Malformed)?;
+    let nanos = u32::try_from((u64::from(fraction) * 1_000_000_000) >> 32).unwrap_or(0);
+    Ok(Some(Duration::new(seconds, nanos)))
+}
+
+/// The 8 bytes of a finite duration, little endian.
+fn write_duration(duration: Duration) -> [u8; 8] {
+    let seconds = i32::try_from(duration.as_secs()).unwrap_or(i32::MAX - 1);
+    let fraction =
+        u32::try_from((u64::from(duration.subsec_nanos()) << 32) / 1_000_000_000).unwrap_or(u32::MAX);
+    let [a, b, c, d] = seconds.to_le_bytes();
+    let [e, f, g, h] = fraction.to_le_bytes();
+    [a, b, c, d, e, f, g, h]
+}
+
+/// A sequence of octets such as USER_DATA; what exceeds the limit is refused.
+fn read_octets(value: &mut Cursor<'_>) -> Result<Vec<u8>, Malformed> {
+    let len = usize::try_from(value.u32()?).map_err(|_| Malformed)?;
+    if len > MAX_USER_DATA {
+        return Err(Malformed);
+    }
+    Ok(value.bytes(len)?.to_vec())
+}

@@ -1,0 +1,100 @@
+use std::net::SocketAddrV4;
+use std::time::Duration;
+
+use super::{MAX_LOCATORS, read_duration, read_octets, write_duration};
+use crate::guid::{Guid, VENDOR_ID};
+use crate::wire::{Malformed, ParamWriter, Params, pid, read_locator, write_locator};
+
+/// Lease of a participant that names none.
+///
+/// Source: DDSI-RTPS 2.5, table 9.14.
+const DEFAULT_LEASE: Duration = Duration::from_secs(100);
+/// A lease announced as infinite.
+const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+/// Announcer and detector of participants, publications and subscriptions.
+const BUILTIN_ENDPOINTS: u32 = 0x3f;
+
+/// What a participant announces about itself (SPDP).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ParticipantData {
+    pub(crate) guid: Guid,
+    /// Where discovery traffic goes.
+    pub(crate) metatraffic: Vec<SocketAddrV4>,
+    /// Where samples go unless an endpoint says otherwise.
+    pub(crate) user: Vec<SocketAddrV4>,
+    pub(crate) lease: Duration,
+    pub(crate) user_data: Vec<u8>,
+}
+
+impl ParticipantData {
+    pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+        let mut data = Self {
+            guid: Guid::UNKNOWN,
+            metatraffic: Vec::new(),
+            user: Vec::new(),
+            lease: DEFAULT_LEASE,
+            user_data: Vec::new(),
+        };
+        for param in Params::encapsulated(payload)? {
+            let (id, mut value) = param?;
+            match id {
+                pid::PARTICIPANT_GUID => data.guid = Guid::from_bytes(value.array()?),
+                pid::METATRAFFIC_UNICAST_LOCATOR if data.metatraffic.len() < MAX_LOCATORS => {
+                    data.metatraffic.extend(read_locator(&mut value)?);
+                }
+                pid::DEFAULT_UNICAST_LOCATOR if data.user.len() < MAX_LOCATORS => {
+                    data.user.extend(read_locator(&mut value)?);
+                }
+                pid::PARTICIPANT_LEASE => {
+                    data.lease = read_duration(&mut value)?.unwrap_or(FOR_EVER);
+                }
+                pid::USER_DATA => data.user_data = read_octets(&mut value)?,
+                _ => {}
+            }
+        }
+        if data.guid == Guid::UNKNOWN { Err(Malformed) } else { Ok(data) }
+    }
+
+    pub(crate) fn payload(&self) -> Vec<u8> {
+        let mut buf = Vec::new();
+        let mut params = ParamWriter::encapsulated(&mut buf);
+        params.put(pid::PROTOCOL_VERSION, &[2, 3, 0, 0]);
+        params.put(pid::VENDOR_ID, &VENDOR_ID);
+        params.put(pid::PARTICIPANT_GUID, &self.guid.as_bytes());
+        for locator in &self.metatraffic {
+            params.put(pid::METATRAFFIC_UNICAST_LOCATOR, &write_locator(*locator));
+        }
+        for locator in &self.user {
+            params.put(pid::DEFAULT_UNICAST_LOCATOR, &write_locator(*locator));
+        }
+        params.put(pid::PARTICIPANT_LEASE, &write_duration(self.lease));
+        params.put(pid::BUILTIN_ENDPOINT_SET, &BUILTIN_ENDPOINTS.to_le_bytes());
+        params.octets(pid::USER_DATA, &self.user_data);
+        params.end();
+        buf
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn an_announcement_round_trips() {
+        let data = ParticipantData {
+            guid: Guid { prefix: [3; 12], entity: [0, 0, 1, 0xc1] },
+            metatraffic: vec![SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7410)],
+            user: vec![SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7411)],
+            lease: Duration::from_millis(20_500),
+            user_data: b"enclave=/;".to_vec(),
+        };
+        assert_eq!(ParticipantData::parse(&data.payload()), Ok(data));
+    }
+
+    #[test]
+    fn an_announcement_without_guid_is_refused() {
+        assert_eq!(ParticipantData::parse(&[0, 3, 0, 0, 1, 0, 0, 0]), Err(Malformed));
+    }
+}

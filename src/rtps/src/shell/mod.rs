@@ -1,0 +1,180 @@
+//! Sockets, threads and clocks around the protocol core.
+//!
+//! Two threads per participant: *receive* waits for all sockets, feeds the core and runs user callbacks; *send* does
+//! what is due (announcements, heartbeats, paced fragments). Writes of small samples send from the calling thread.
+//! The core has one lock, held for microseconds and never while sending, waiting or calling back.
+
+mod socket;
+mod thread;
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use rostrans_net::{Datagram, send_batch};
+
+pub(crate) use socket::open;
+pub(crate) use thread::spawn;
+
+use self::socket::Sockets;
+use crate::guid::Guid;
+use crate::state::{Core, Outbox};
+use crate::stats::{Counters, add};
+
+/// Called after the graph changed.
+pub(crate) type GraphFn = Arc<dyn Fn() + Send + Sync>;
+
+/// What handles and threads of one participant share.
+pub(crate) struct Shared {
+    pub(crate) guid: Guid,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) closed: AtomicBool,
+    pub(crate) listeners: Mutex<Vec<GraphFn>>,
+    state: Mutex<State>,
+    sockets: Sockets,
+    wake: Wake,
+}
+
+/// The core, and how long the send thread will sleep.
+struct State {
+    core: Core,
+    sleep_until: Instant,
+}
+
+/// Ends the send thread's sleep.
+#[derive(Default)]
+struct Wake {
+    kicked: Mutex<bool>,
+    bell: Condvar,
+}
+
+/// Datagrams handed to the kernel at a time.
+const BATCH: usize = 32;
+
+impl Shared {
+    pub(crate) fn new(core: Core, sockets: Sockets, counters: Arc<Counters>, now: Instant) -> Self {
+        Self {
+            guid: core.guid(),
+            counters,
+            closed: AtomicBool::new(false),
+            listeners: Mutex::default(),
+            state: Mutex::new(State { core, sleep_until: now }),
+            sockets,
+            wake: Wake::default(),
+        }
+    }
+
+    /// Runs `f` on the core, then sends what it left in `out`. `None` after the end.
+    pub(crate) fn with<T>(
+        &self,
+        out: &mut Outbox,
+        f: impl FnOnce(&mut Core, Instant, &mut Outbox) -> T,
+    ) -> Option<T> {
+        let now = Instant::now();
+        let (result, kick) = {
+            let mut state = lock(&self.state);
+            if self.closed.load(Ordering::Relaxed) {
+                return None;
+            }
+            let result = f(&mut state.core, now, out);
+            (result, state.must_kick())
+        };
+        if kick {
+            self.kick();
+        }
+        self.send(out, self.sockets.user.as_ref());
+        out.clear();
+        Some(result)
+    }
+
+    /// Reads from the core.
+    pub(crate) fn read<T>(&self, f: impl FnOnce(&Core) -> T) -> T {
+        f(&lock(&self.state).core)
+    }
+
+    /// Marks the end and runs the core's farewell; `None` when it has been said.
+    pub(crate) fn finish<T>(&self, f: impl FnOnce(&mut Core, Instant, &mut Outbox) -> T) -> Option<T> {
+        let mut out = Outbox::default();
+        let result = {
+            let mut state = lock(&self.state);
+            if self.closed.swap(true, Ordering::Relaxed) {
+                return None;
+            }
+            f(&mut state.core, Instant::now(), &mut out)
+        };
+        self.send(&out, self.sockets.user.as_ref());
+        self.kick();
+        self.sockets.wake_receiver();
+        Some(result)
+    }
+
+    /// Ends the send thread's sleep.
+    fn kick(&self) {
+        *lock(&self.wake.kicked) = true;
+        self.wake.bell.notify_one();
+    }
+
+    /// Sends datagrams in order through `socket`, multicast ones through every interface chosen.
+    fn send(&self, out: &Outbox, socket: Option<&UdpSocket>) {
+        let Some(socket) = socket else { return };
+        let mut batch = [Datagram::new(&[], None); BATCH];
+        let mut used = 0;
+        for (to, head, body) in out.iter() {
+            let datagram = Datagram::gather(head, body, Some(SocketAddr::V4(to)));
+            if to.ip().is_multicast() {
+                self.sockets.multicast.iter().for_each(|s| self.send_all(s, &[datagram]));
+                continue;
+            }
+            if let Some(slot) = batch.get_mut(used) {
+                *slot = datagram;
+                used += 1;
+            }
+            if used == BATCH {
+                self.send_all(socket, &batch);
+                used = 0;
+            }
+        }
+        self.send_all(socket, batch.get(..used).unwrap_or_default());
+    }
+
+    fn send_all(&self, socket: &UdpSocket, mut datagrams: &[Datagram<'_>]) {
+        while !datagrams.is_empty() {
+            // A refused datagram is lost like any other on the way; reliable readers will ask for it.
+            let sent = match send_batch(socket, datagrams) {
+                Ok(sent) => {
+                    add(&self.counters.datagrams_out, u64::try_from(sent).unwrap_or(0));
+                    sent.max(1)
+                }
+                Err(_) => {
+                    add(&self.counters.send_errors, 1);
+                    1
+                }
+            };
+            datagrams = datagrams.get(sent..).unwrap_or_default();
+        }
+    }
+}
+
+impl State {
+    /// Whether the send thread sleeps longer than the core can wait. Says so once.
+    fn must_kick(&mut self) -> bool {
+        let due = self.core.poll_timeout();
+        let kick = due < self.sleep_until;
+        if kick {
+            self.sleep_until = due;
+        }
+        kick
+    }
+}
+
+/// Nanoseconds since 1970.
+pub(crate) fn wall_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// A lock that outlives panics of other threads: the data behind it is consistent after every step.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

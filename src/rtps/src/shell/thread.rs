@@ -1,0 +1,124 @@
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rostrans_net::{RecvBatch, wait_readable};
+use tracing::error;
+
+use super::{Shared, lock};
+use crate::state::{Inbox, Outbox};
+
+/// Datagrams taken per system call.
+const SLOTS: usize = 16;
+/// Largest UDP datagram.
+const SLOT_LEN: usize = 65_536;
+/// System calls on one socket before the others get their turn.
+const ROUNDS: usize = 8;
+/// The receive thread looks around at least this often.
+const LOOK_AROUND: Duration = Duration::from_millis(500);
+
+/// Starts the threads of a participant; none when it has no sockets.
+pub(crate) fn spawn(shared: &Arc<Shared>) -> io::Result<Vec<JoinHandle<()>>> {
+    if shared.sockets.receive.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (a, b) = (shared.clone(), shared.clone());
+    Ok(vec![
+        Builder::new().name("rtps-receive".into()).spawn(move || receive(&a))?,
+        Builder::new().name("rtps-send".into()).spawn(move || send(&b))?,
+    ])
+}
+
+fn receive(shared: &Shared) {
+    let sockets: Vec<&UdpSocket> = shared.sockets.receive.iter().collect();
+    let mut batch = RecvBatch::new(SLOTS, SLOT_LEN);
+    let mut out = Outbox::default();
+    let mut inbox = Inbox::default();
+    while !shared.closed.load(Ordering::Relaxed) {
+        if let Err(error) = wait_readable(&sockets, Some(LOOK_AROUND)) {
+            error!(%error, "cannot wait for the RTPS sockets");
+            return;
+        }
+        for socket in &sockets {
+            for _ in 0..ROUNDS {
+                // An error is "nothing there" or the echo of something we sent to a closed port.
+                let Ok(count) = batch.recv(socket) else { break };
+                take(shared, &batch, &mut out, &mut inbox);
+                hand_over(shared, &mut inbox);
+                if count < batch.slots() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn take(shared: &Shared, batch: &RecvBatch, out: &mut Outbox, inbox: &mut Inbox) {
+    shared.with(out, |core, now, out| {
+        for datagram in batch.iter() {
+            if let SocketAddr::V4(from) = datagram.from
+                && !datagram.bytes.is_empty()
+            {
+                core.handle(datagram.bytes, from, now, out, inbox);
+            }
+        }
+        core.flush(now, out);
+    });
+}
+
+/// Runs user callbacks, with no lock held.
+fn hand_over(shared: &Shared, inbox: &mut Inbox) {
+    for (sink, sample) in inbox.samples.drain(..) {
+        guarded(|| sink(sample));
+    }
+    if std::mem::take(&mut inbox.graph_changed) {
+        let listeners = lock(&shared.listeners).clone();
+        listeners.iter().for_each(|listener| guarded(|| listener()));
+    }
+}
+
+/// A callback that panics must not silence the participant.
+fn guarded(callback: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(callback)).is_err() {
+        error!("a callback panicked");
+    }
+}
+
+fn send(shared: &Shared) {
+    let mut out = Outbox::default();
+    let mut inbox = Inbox::default();
+    while !shared.closed.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        let until = {
+            let mut state = lock(&shared.state);
+            if shared.closed.load(Ordering::Relaxed) {
+                return;
+            }
+            state.core.poll(now, &mut out, &mut inbox);
+            state.sleep_until = state.core.poll_timeout();
+            state.sleep_until
+        };
+        shared.send(&out, shared.sockets.bulk.as_ref());
+        out.clear();
+        hand_over(shared, &mut inbox);
+        sleep(shared, until);
+    }
+}
+
+/// Waits until `until` or a kick.
+fn sleep(shared: &Shared, until: Instant) {
+    let mut kicked = lock(&shared.wake.kicked);
+    while !*kicked {
+        let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+            break;
+        };
+        let (guard, _) =
+            shared.wake.bell.wait_timeout(kicked, left).unwrap_or_else(std::sync::PoisonError::into_inner);
+        kicked = guard;
+    }
+    *kicked = false;
+}

@@ -1,0 +1,98 @@
+//! Readers answering heartbeats and asking again.
+
+use std::time::Instant;
+
+use super::outbox::Outbox;
+use super::reader::WriterProxy;
+use super::{Core, at_latest};
+use crate::wire::{AckNack, Entity, NackFrag, Prefix, SequenceSet};
+
+/// Sets of 256 fragments asked for at one time.
+const FRAGMENT_SETS: usize = 8;
+
+impl Core {
+    /// Sends the answers that the datagrams since the last call made due, one per writer and reader.
+    pub(crate) fn flush(&mut self, now: Instant, out: &mut Outbox) {
+        for (prefix, entity) in std::mem::take(&mut self.answers) {
+            self.answer(prefix, entity, now, out);
+        }
+    }
+
+    /// Notes that a remote writer has to be answered.
+    pub(super) fn answer_later(answers: &mut Vec<(Prefix, Entity)>, prefix: Prefix, entity: Entity) {
+        if !answers.contains(&(prefix, entity)) {
+            answers.push((prefix, entity));
+        }
+    }
+
+    fn answer(&mut self, prefix: Prefix, entity: Entity, now: Instant, out: &mut Outbox) {
+        let me = self.prefix();
+        let Some(remote) = self.peers.get_mut(&prefix).and_then(|p| p.writers.get_mut(&entity)) else {
+            return;
+        };
+        let mut retry = None;
+        for proxy in &mut remote.proxies {
+            let Some(asked) = proxy.answer.take() else { continue };
+            let (missing, partly) = match proxy.request(&remote.partials, now) {
+                Some(request) => request,
+                None if asked => (SequenceSet::new(proxy.expected()), Vec::new()),
+                None => continue,
+            };
+            if let Some(at) = proxy.retry_at() {
+                at_latest(&mut retry, at);
+            }
+            self.acks = self.acks.wrapping_add(1);
+            let count = self.acks;
+            let is_final = missing.is_empty();
+            let mut nacks = Vec::new();
+            for seq in partly {
+                let sets = remote
+                    .partials
+                    .get(seq)
+                    .map(|p| p.missing(u32::MAX, FRAGMENT_SETS.saturating_sub(nacks.len())));
+                for missing in sets.into_iter().flatten() {
+                    self.acks = self.acks.wrapping_add(1);
+                    nacks.push(NackFrag {
+                        reader: proxy.reader,
+                        writer: entity,
+                        seq,
+                        missing,
+                        count: self.acks,
+                    });
+                }
+            }
+            if is_final && nacks.is_empty() && !asked {
+                continue;
+            }
+            out.message(remote.to, me, |e| {
+                e.info_dst(prefix);
+                e.acknack(&AckNack { reader: proxy.reader, writer: entity, missing, count, is_final });
+                nacks.iter().for_each(|nack| e.nack_frag(nack));
+            });
+        }
+        if let Some(at) = retry {
+            at_latest(&mut self.timers.retry, at);
+            Self::answer_later(&mut self.retries, prefix, entity);
+        }
+    }
+
+    /// Makes answers due for writers that have not sent what they were asked for.
+    pub(super) fn retry(&mut self, now: Instant) {
+        self.timers.retry = None;
+        for (prefix, entity) in std::mem::take(&mut self.retries) {
+            let Some(remote) = self.peers.get_mut(&prefix).and_then(|p| p.writers.get_mut(&entity)) else {
+                continue;
+            };
+            let due = |proxy: &WriterProxy| proxy.retry_at().is_some_and(|at| at <= now);
+            for proxy in remote.proxies.iter_mut().filter(|p| due(p)) {
+                proxy.answer.get_or_insert(false);
+                Self::answer_later(&mut self.answers, prefix, entity);
+            }
+            let later = remote.proxies.iter().filter_map(WriterProxy::retry_at).filter(|at| *at > now).min();
+            if let Some(at) = later {
+                at_latest(&mut self.timers.retry, at);
+                Self::answer_later(&mut self.retries, prefix, entity);
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use crate::endpoint::History;
+use crate::guid::{Guid, SampleIdentity};
+
+/// Payloads up to this size are copied into slots that are used again and again.
+pub(crate) const COPY_MAX: usize = 8 << 10;
+
+/// One sample a writer holds.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) seq: i64,
+    pub(crate) payload: Stored,
+    pub(crate) related: Option<SampleIdentity>,
+    pub(crate) only_to: Option<Guid>,
+    pub(crate) source_time: i64,
+    /// Set for a dispose notice of the builtin writers: the key of what is gone.
+    pub(crate) disposed: Option<Guid>,
+}
+
+/// A payload, copied or shared.
+#[derive(Debug)]
+pub(crate) enum Stored {
+    Copied(Vec<u8>),
+    Shared(Bytes),
+}
+
+impl Stored {
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Copied(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+
+    /// Part of the payload as its own `Bytes`; shared payloads are not copied.
+    pub(crate) fn slice(&self, start: usize, end: usize) -> Bytes {
+        match self {
+            Self::Copied(bytes) => Bytes::copy_from_slice(bytes.get(start..end).unwrap_or_default()),
+            Self::Shared(bytes) if start <= end && end <= bytes.len() => bytes.slice(start..end),
+            Self::Shared(_) => Bytes::new(),
+        }
+    }
+}
+
+/// The samples of a writer in ascending order of their numbers; numbers may be missing.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    slots: VecDeque<Slot>,
+    kind: History,
+    bytes: usize,
+    spare: Vec<Vec<u8>>,
+}
+
+/// Buffers kept for reuse.
+const SPARE_MAX: usize = 64;
+
+impl Cache {
+    pub(crate) fn new(kind: History) -> Self {
+        Self { slots: VecDeque::new(), kind, bytes: 0, spare: Vec::new() }
+    }
+
+    /// Whether a payload of `len` bytes may be added now (keep-last always makes room).
+    pub(crate) fn has_room(&self, len: usize) -> bool {
+        match self.kind {
+            History::KeepLast(_) => true,
+            History::KeepAll { bytes } => self.bytes == 0 || self.bytes.saturating_add(len) <= bytes,
+        }
+    }
+
+    /// Whether a keep-all history is half full, so that acknowledgements are needed soon.
+    pub(crate) fn is_filling(&self) -> bool {
+        matches!(self.kind, History::KeepAll { bytes } if self.bytes > bytes / 2)
+    }
+
+    /// Makes the stored form of `payload`.
+    pub(crate) fn store(&mut self, payload: &Bytes) -> Stored {
+        if payload.len() > COPY_MAX {
+            return Stored::Shared(payload.clone());
+        }
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.extend_from_slice(payload);
+        Stored::Copied(copy)
+    }
+
+    /// Adds the newest sample; keep-last gives up the oldest for it.
+    pub(crate) fn push(&mut self, slot: Slot) {
+        if let History::KeepLast(depth) = self.kind {
+            while self.slots.len() >= usize::try_from(depth.max(1)).unwrap_or(usize::MAX) {
+                self.pop_front();
+            }
+        }
+        self.bytes += slot.payload.as_slice().len();
+        self.slots.push_back(slot);
+    }
+
+    /// The oldest number held.
+    pub(crate) fn first(&self) -> Option<i64> {
+        self.slots.front().map(|slot| slot.seq)
+    }
+
+    pub(crate) fn get(&self, seq: i64) -> Option<&Slot> {
+        let index = self.index(seq)?;
+        self.slots.get(index)
+    }
+
+    pub(crate) fn seqs(&self) -> impl Iterator<Item = i64> + '_ {
+        self.slots.iter().map(|slot| slot.seq)
+    }
+
+    /// Drops everything up to and including `seq`.
+    pub(crate) fn prune(&mut self, seq: i64) {
+        while self.first().is_some_and(|first| first <= seq) {
+            self.pop_front();
+        }
+    }
+
+    pub(crate) fn remove(&mut self, seq: i64) {
+        if let Some(slot) = self.index(seq).and_then(|index| self.slots.remove(index)) {
+            self.recycle(slot);
+        }
+    }
+
+    /// Drops dispose notices up to `seq`.
+    pub(crate) fn prune_disposed(&mut self, seq: i64) {
+        self.slots.retain(|slot| slot.disposed.is_none() || slot.seq > seq);
+    }
+
+    fn index(&self, seq: i64) -> Option<usize> {
+        // Without holes the place follows from the number.
+        let guess = usize::try_from(seq - self.first()?).ok()?;
+        if self.slots.get(guess).is_some_and(|slot| slot.seq == seq) {
+            return Some(guess);
+        }
+        self.slots.binary_search_by_key(&seq, |slot| slot.seq).ok()
+    }
+
+    fn pop_front(&mut self) {
+        if let Some(slot) = self.slots.pop_front() {
+            self.recycle(slot);
+        }
+    }
+
+    fn recycle(&mut self, slot: Slot) {
+        self.bytes = self.bytes.saturating_sub(slot.payload.as_slice().len());
+        if let Stored::Copied(mut copy) = slot.payload
+            && self.spare.len() < SPARE_MAX
+        {
+            copy.clear();
+            self.spare.push(copy);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn push(cache: &mut Cache, seq: i64, len: usize) {
+        let payload = cache.store(&Bytes::from(vec![0; len]));
+        cache.push(Slot { seq, payload, related: None, only_to: None, source_time: 0, disposed: None });
+    }
+
+    #[test]
+    fn keep_last_gives_up_the_oldest() {
+        let mut cache = Cache::new(History::KeepLast(3));
+        (1..=5).for_each(|seq| push(&mut cache, seq, 8));
+        assert!(cache.seqs().eq(3..=5));
+        assert!(cache.get(2).is_none());
+        assert_eq!(cache.get(4).unwrap().seq, 4);
+    }
+
+    #[test]
+    fn keep_all_fills_up_and_recovers() {
+        let mut cache = Cache::new(History::KeepAll { bytes: 100 });
+        push(&mut cache, 1, 60);
+        assert!(!cache.has_room(60));
+        cache.prune(1);
+        assert!(cache.has_room(60));
+    }
+
+    #[test]
+    fn holes_do_not_hide_samples() {
+        let mut cache = Cache::new(History::KeepAll { bytes: 1000 });
+        (1..=5).for_each(|seq| push(&mut cache, seq, 8));
+        cache.remove(2);
+        assert!(cache.get(2).is_none());
+        assert_eq!(cache.get(5).unwrap().seq, 5);
+    }
+}

@@ -1,0 +1,200 @@
+use std::collections::VecDeque;
+use std::net::SocketAddrV4;
+use std::time::{Duration, Instant};
+
+use crate::guid::Guid;
+use crate::wire::Entity;
+
+/// Paced sending of fragments and repairs to one address.
+///
+/// Fresh samples leave in the order they were written; repairs take turns with them.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub(crate) to: SocketAddrV4,
+    pub(crate) path: Path,
+    fresh: VecDeque<Job>,
+    repairs: VecDeque<(Entity, Guid)>,
+    /// Whose turn it was last.
+    repaired: bool,
+    /// Bytes per second now.
+    rate: f64,
+    base_rate: f64,
+    next: Instant,
+    last_loss: Option<Instant>,
+}
+
+/// How big datagrams may be on the way to an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Path {
+    /// Same host: nearly 64 KiB.
+    Loopback,
+    /// Through a network: the usual Ethernet MTU.
+    Lan,
+}
+
+impl Path {
+    /// Size of one fragment, a multiple of four.
+    pub(crate) const fn fragment(self) -> u16 {
+        match self {
+            Self::Loopback => 60_000,
+            Self::Lan => 1_300,
+        }
+    }
+
+    /// Payloads up to this size travel in one DATA; on a LAN the IP layer splits what exceeds the MTU.
+    pub(crate) const fn whole(self) -> usize {
+        match self {
+            Self::Loopback => 60_000,
+            Self::Lan => 8_192,
+        }
+    }
+}
+
+/// A fresh sample on its way to one address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    pub(crate) writer: Entity,
+    pub(crate) seq: i64,
+    /// Next fragment, from 1.
+    pub(crate) fragment: u32,
+}
+
+/// What to send next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Turn {
+    Fresh(Job),
+    Repair(Entity, Guid),
+}
+
+/// Bytes sent at one time, when the rate allows.
+///
+/// More would overrun a receiver with the default socket buffer, which holds about three datagrams of 60 kB.
+pub(crate) const BURST: usize = 60_000;
+/// A sleep that lasted too long is made up for up to this much.
+const CATCH_UP: Duration = Duration::from_micros(400);
+/// One loss event is answered by one reduction of the rate.
+const LOSS_WINDOW: Duration = Duration::from_millis(20);
+/// The rate moves between these multiples of the configured one.
+const RATE_RANGE: (f64, f64) = (1.0 / 32.0, 4.0);
+
+impl Lane {
+    pub(crate) fn new(to: SocketAddrV4, path: Path, bytes_per_s: u64, now: Instant) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "a rate needs no 53 bits")]
+        let rate = bytes_per_s.max(1000) as f64;
+        Self {
+            to,
+            path,
+            fresh: VecDeque::new(),
+            repairs: VecDeque::new(),
+            repaired: false,
+            rate,
+            base_rate: rate,
+            next: now,
+            last_loss: None,
+        }
+    }
+
+    /// When the next datagram may leave; `None` when there is nothing to send.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        let idle = self.fresh.is_empty() && self.repairs.is_empty();
+        (!idle).then_some(self.next)
+    }
+
+    pub(crate) fn push(&mut self, job: Job) {
+        self.fresh.push_back(job);
+    }
+
+    pub(crate) fn push_repair(&mut self, writer: Entity, reader: Guid) {
+        self.repairs.push_back((writer, reader));
+    }
+
+    /// Takes the next thing to send out of the queue; put it back when it is not finished.
+    pub(crate) fn take(&mut self) -> Option<Turn> {
+        self.repaired = !self.repairs.is_empty() && (!self.repaired || self.fresh.is_empty());
+        if self.repaired {
+            self.repairs.pop_front().map(|(writer, reader)| Turn::Repair(writer, reader))
+        } else {
+            self.fresh.pop_front().map(Turn::Fresh)
+        }
+    }
+
+    pub(crate) fn put_back(&mut self, turn: Turn) {
+        match turn {
+            Turn::Fresh(job) => self.fresh.push_front(job),
+            Turn::Repair(writer, reader) => self.repairs.push_front((writer, reader)),
+        }
+    }
+
+    /// Notes that `bytes` left, and sets the time of the next burst.
+    pub(crate) fn spent(&mut self, bytes: usize, now: Instant) {
+        #[expect(clippy::cast_precision_loss, reason = "datagrams are small numbers")]
+        let pause = Duration::from_secs_f64(bytes as f64 / self.rate);
+        let earliest = now.checked_sub(CATCH_UP).unwrap_or(now);
+        self.next = self.next.max(earliest) + pause;
+    }
+
+    /// A reader lacks fragments: slow down.
+    pub(crate) fn lost(&mut self, now: Instant) {
+        if self.last_loss.is_some_and(|at| now.saturating_duration_since(at) < LOSS_WINDOW) {
+            return;
+        }
+        self.last_loss = Some(now);
+        self.rate = (self.rate / 2.0).max(self.base_rate * RATE_RANGE.0);
+    }
+
+    /// A big sample arrived undisturbed: speed up a little.
+    pub(crate) fn arrived(&mut self, now: Instant) {
+        if self.last_loss.is_none_or(|at| now.saturating_duration_since(at) > LOSS_WINDOW) {
+            self.rate = (self.rate * 1.02).min(self.base_rate * RATE_RANGE.1);
+        }
+    }
+
+    pub(crate) fn forget_writer(&mut self, writer: Entity) {
+        self.fresh.retain(|job| job.writer != writer);
+        self.repairs.retain(|(w, _)| *w != writer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(now: Instant) -> Lane {
+        Lane::new("127.0.0.1:7411".parse().unwrap(), Path::Loopback, 200_000_000, now)
+    }
+
+    fn job(seq: i64) -> Job {
+        Job { writer: [0; 4], seq, fragment: 1 }
+    }
+
+    #[test]
+    fn bursts_are_spaced_by_the_rate() {
+        let now = Instant::now();
+        let mut lane = lane(now);
+        lane.push(job(1));
+        lane.spent(60_000, now);
+        assert_eq!(lane.due(), Some(now + Duration::from_micros(300)));
+    }
+
+    #[test]
+    fn loss_halves_the_rate_once_per_event() {
+        let now = Instant::now();
+        let mut lane = lane(now);
+        lane.push(job(1));
+        lane.lost(now);
+        lane.lost(now);
+        lane.spent(60_000, now);
+        assert_eq!(lane.due(), Some(now + Duration::from_micros(600)));
+    }
+
+    #[test]
+    fn repairs_and_fresh_samples_take_turns() {
+        let mut lane = lane(Instant::now());
+        lane.push(job(1));
+        lane.push(job(2));
+        (0..3).for_each(|_| lane.push_repair([1; 4], Guid::UNKNOWN));
+        let order: Vec<_> =
+            std::iter::from_fn(|| lane.take()).map(|t| matches!(t, Turn::Repair(..))).collect();
+        assert_eq!(order, [true, false, true, false, true]);
+    }
+}

@@ -1,0 +1,407 @@
+//! Peers and endpoints coming and going, and which of them talk to each other.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use tracing::{debug, info, warn};
+
+use super::lane::Lane;
+use super::outbox::{Inbox, Outbox};
+use super::partial::Partials;
+use super::peer::{Address, Peer, RemoteReader, RemoteWriter, choose};
+use super::reader::{Arrival, LocalReader, Sink, WriterProxy};
+use super::writer::{LocalWriter, ReaderProxy};
+use super::{Core, at_latest};
+use crate::discovery::{EndpointData, ParticipantData, mismatches};
+use crate::graph::{Policy, RemoteQos};
+use crate::guid::Guid;
+use crate::stats::add;
+use crate::wire::{
+    AckNack, Entity, PARTICIPANT, Prefix, SEDP_PUB_READER, SEDP_PUB_WRITER, SEDP_SUB_READER, SEDP_SUB_WRITER,
+    SequenceSet,
+};
+
+impl Core {
+    /// Takes a participant announcement.
+    pub(super) fn on_participant(
+        &mut self,
+        data: ParticipantData,
+        same_host: bool,
+        now: Instant,
+        out: &mut Outbox,
+        inbox: &mut Inbox,
+    ) {
+        let prefix = data.guid.prefix;
+        let local = &self.config.local;
+        let Some(metatraffic) = choose(&data.metatraffic, same_host, local) else { return };
+        let user = choose(&data.user, same_host, local).unwrap_or(metatraffic);
+        if let Some(peer) = self.peers.get_mut(&prefix) {
+            peer.expires = now + data.lease;
+            if peer.data != data {
+                (peer.data, peer.metatraffic, peer.user) = (data, metatraffic, user);
+                inbox.graph_changed = true;
+                self.readdress(prefix);
+            }
+            return;
+        }
+        // Whoever announces this address now has it; the one we knew there was killed and restarted.
+        let stale: Vec<_> = self
+            .peers
+            .iter()
+            .filter(|(_, p)| p.metatraffic == metatraffic)
+            .map(|(prefix, _)| *prefix)
+            .collect();
+        stale.into_iter().for_each(|prefix| self.remove_peer(prefix, "replaced", inbox));
+        if self.peers.len() >= self.config.limits.peers {
+            add(&self.counters.over_limit, 1);
+            return;
+        }
+        info!(participant = %data.guid, address = %metatraffic.to, "participant found");
+        let peer = Peer {
+            expires: now + data.lease,
+            data,
+            metatraffic,
+            user,
+            writers: HashMap::new(),
+            readers: HashMap::new(),
+            lanes: Vec::new(),
+            is_local: same_host,
+        };
+        self.peers.insert(prefix, peer);
+        inbox.graph_changed = true;
+        self.announce_to(&[metatraffic.to], out);
+        self.open_builtin(prefix, metatraffic, now, out);
+    }
+
+    /// Connects the endpoints that exchange announcements with a new peer, and tells it all of ours.
+    fn open_builtin(&mut self, prefix: Prefix, address: Address, now: Instant, out: &mut Outbox) {
+        let pairs = [(SEDP_PUB_WRITER, SEDP_PUB_READER, true), (SEDP_SUB_WRITER, SEDP_SUB_READER, false)];
+        for (writer, reader, writers) in pairs {
+            let proxy = WriterProxy::new(reader, true, Sink::Discovery { writers });
+            let remote = RemoteWriter {
+                data: None,
+                to: address.to,
+                proxies: vec![proxy],
+                partials: Partials::default(),
+            };
+            if let Some(peer) = self.peers.get_mut(&prefix) {
+                peer.writers.insert(writer, remote);
+            }
+            self.invite(prefix, writer, reader, address, out);
+            let guid = Guid { prefix, entity: reader };
+            let proxy = ReaderProxy::new(guid, address.to, address.path, true);
+            self.add_reader_proxy(writer, proxy, true, now, out);
+            self.push_history(writer, guid, address, now);
+        }
+    }
+
+    /// Queues everything a writer holds for one reader without waiting to be asked.
+    fn push_history(&mut self, writer: Entity, reader: Guid, address: Address, now: Instant) {
+        let Some(local) = self.writers.get_mut(&writer) else { return };
+        let Some(proxy) = local.proxies.iter_mut().find(|p| p.guid == reader) else { return };
+        for seq in local.history.seqs() {
+            proxy.request(seq);
+        }
+        self.queue_repair(writer, reader, address, now);
+    }
+
+    /// Takes what the announcing writers of a peer said.
+    pub(super) fn on_news(&mut self, now: Instant, out: &mut Outbox, inbox: &mut Inbox) {
+        for (prefix, writers, arrival) in std::mem::take(&mut self.news) {
+            match arrival {
+                Arrival::Sample(sample) => match EndpointData::parse(&sample.payload, writers) {
+                    Ok(data) if data.guid.prefix == prefix => {
+                        self.on_endpoint(data, writers, now, out, inbox)
+                    }
+                    _ => add(&self.counters.malformed, 1),
+                },
+                Arrival::Disposed(Some(guid)) if guid.prefix == prefix => {
+                    self.remove_endpoint(guid, inbox);
+                }
+                Arrival::Disposed(_) | Arrival::Irrelevant => {}
+            }
+        }
+    }
+
+    fn on_endpoint(
+        &mut self,
+        data: EndpointData,
+        is_writer: bool,
+        now: Instant,
+        out: &mut Outbox,
+        inbox: &mut Inbox,
+    ) {
+        let guid = data.guid;
+        let Some(peer) = self.peers.get(&guid.prefix) else { return };
+        let known = if is_writer {
+            peer.writers.get(&guid.entity).and_then(|w| w.data.as_ref())
+        } else {
+            peer.readers.get(&guid.entity).map(|r| &r.data)
+        };
+        if known == Some(&data) || guid.entity.ends_with(&[0xc2]) || guid.entity.ends_with(&[0xc7]) {
+            return;
+        }
+        if known.is_some() {
+            self.remove_endpoint(guid, inbox);
+        }
+        let Some(peer) = self.peers.get_mut(&guid.prefix) else { return };
+        if peer.writers.len() + peer.readers.len() >= self.config.limits.endpoints_per_peer {
+            add(&self.counters.over_limit, 1);
+            return;
+        }
+        let address = choose(&data.locators, peer.is_local, &self.config.local).unwrap_or(peer.user);
+        debug!(endpoint = %guid, topic = %data.topic, "endpoint found");
+        inbox.graph_changed = true;
+        if is_writer {
+            let remote = RemoteWriter {
+                data: Some(data),
+                to: address.to,
+                proxies: Vec::new(),
+                partials: Partials::default(),
+            };
+            peer.writers.insert(guid.entity, remote);
+            let readers: Vec<_> = self.readers.keys().copied().collect();
+            readers.into_iter().for_each(|reader| self.match_reader(reader, guid, out));
+        } else {
+            peer.readers.insert(guid.entity, RemoteReader { data, address });
+            let writers: Vec<_> = self.writers.keys().copied().collect();
+            writers.into_iter().for_each(|writer| self.match_writer(writer, guid, now, out));
+        }
+    }
+
+    /// Matches a new local writer with every remote reader known.
+    pub(super) fn match_local_writer(&mut self, writer: Entity, now: Instant, out: &mut Outbox) {
+        let readers: Vec<_> =
+            self.peers.values().flat_map(|p| p.readers.values().map(|r| r.data.guid)).collect();
+        readers.into_iter().for_each(|reader| self.match_writer(writer, reader, now, out));
+    }
+
+    /// Matches a new local reader with every remote writer known.
+    pub(super) fn match_local_reader(&mut self, reader: Entity, out: &mut Outbox) {
+        let guids =
+            |p: &Peer| p.writers.values().filter_map(|w| w.data.as_ref().map(|d| d.guid)).collect::<Vec<_>>();
+        let writers: Vec<_> = self.peers.values().flat_map(guids).collect();
+        writers.into_iter().for_each(|writer| self.match_reader(reader, writer, out));
+    }
+
+    fn match_writer(&mut self, writer: Entity, reader: Guid, now: Instant, out: &mut Outbox) {
+        let me = self.prefix();
+        let Some(local) = self.writers.get(&writer) else { return };
+        let Some(remote) = self.peers.get(&reader.prefix).and_then(|p| p.readers.get(&reader.entity)) else {
+            return;
+        };
+        let Some(reasons) = writer_mismatch(local, &remote.data) else { return };
+        let (topic, address) = (&remote.data.topic, remote.address);
+        if !reasons.is_empty() {
+            report(Guid { prefix: me, entity: writer }, reader, topic, &reasons);
+            return;
+        }
+        debug!(topic = %topic, %reader, "reader matched");
+        let qos = &remote.data.qos;
+        let history = qos.durability >= crate::graph::Durability::TransientLocal;
+        let proxy = ReaderProxy::new(reader, address.to, address.path, qos.reliable);
+        self.add_reader_proxy(writer, proxy, history, now, out);
+        self.queue_repair(writer, reader, address, now);
+    }
+
+    /// Adds a reader to a writer and, when it is reliable, tells it what there is.
+    fn add_reader_proxy(
+        &mut self,
+        writer: Entity,
+        proxy: ReaderProxy,
+        history: bool,
+        now: Instant,
+        out: &mut Outbox,
+    ) {
+        let me = self.prefix();
+        let Some(local) = self.writers.get_mut(&writer) else { return };
+        let reliable = proxy.reliable && local.spec.qos.reliable;
+        if local.add_proxy(proxy, history) && reliable {
+            local.send_heartbeat(local.proxies.len() - 1, me, false, out);
+            self.arm(writer, now);
+        }
+    }
+
+    fn match_reader(&mut self, reader: Entity, writer: Guid, out: &mut Outbox) {
+        let me = self.prefix();
+        let Some(local) = self.readers.get(&reader) else { return };
+        let Some(peer) = self.peers.get_mut(&writer.prefix) else { return };
+        let Some(remote) = peer.writers.get_mut(&writer.entity) else { return };
+        let Some(data) = &remote.data else { return };
+        let Some(reasons) = reader_mismatch(local, data) else { return };
+        if !reasons.is_empty() {
+            report(Guid { prefix: me, entity: reader }, writer, &data.topic, &reasons);
+            return;
+        }
+        if remote.proxies.iter().any(|p| p.reader == reader) {
+            return;
+        }
+        debug!(topic = %data.topic, %writer, "writer matched");
+        let reliable = local.spec.qos.reliable;
+        remote.proxies.push(WriterProxy::new(reader, reliable, local.sink.clone()));
+        local.matched.fetch_add(1, Ordering::Relaxed);
+        if reliable {
+            let address = Address { to: remote.to, path: peer.user.path };
+            self.invite(writer.prefix, writer.entity, reader, address, out);
+        }
+    }
+
+    /// An empty ACKNACK that asks for a heartbeat: the writer learns at once that we are here.
+    fn invite(&mut self, prefix: Prefix, writer: Entity, reader: Entity, address: Address, out: &mut Outbox) {
+        self.acks = self.acks.wrapping_add(1);
+        let acknack =
+            AckNack { reader, writer, missing: SequenceSet::new(1), count: self.acks, is_final: false };
+        out.message(address.to, self.prefix(), |e| {
+            e.info_dst(prefix);
+            e.acknack(&acknack);
+        });
+    }
+
+    fn remove_endpoint(&mut self, guid: Guid, inbox: &mut Inbox) {
+        let Some(peer) = self.peers.get_mut(&guid.prefix) else { return };
+        if guid.is_reader() {
+            if peer.readers.remove(&guid.entity).is_none() {
+                return;
+            }
+            for writer in self.writers.values_mut() {
+                writer.drop_proxies(|p| p.guid == guid);
+            }
+        } else if peer.writers.get(&guid.entity).is_some_and(|w| w.data.is_some()) {
+            if let Some(writer) = peer.writers.remove(&guid.entity) {
+                self.pending_bytes -= writer.pending_bytes();
+                unmatch(&self.readers, &writer);
+            }
+        } else {
+            return;
+        }
+        debug!(endpoint = %guid, "endpoint gone");
+        inbox.graph_changed = true;
+    }
+
+    /// Drops all matches of a local reader that goes away.
+    pub(super) fn unmatch_local_reader(&mut self, reader: Entity) {
+        for writer in self.peers.values_mut().flat_map(|p| p.writers.values_mut()) {
+            let before = writer.pending_bytes();
+            writer.proxies.retain(|p| p.reader != reader);
+            if writer.proxies.is_empty() {
+                writer.partials = Partials::default();
+            }
+            self.pending_bytes = self.pending_bytes + writer.pending_bytes() - before;
+        }
+    }
+
+    /// Drops a participant and everything of it.
+    pub(super) fn remove_peer(&mut self, prefix: Prefix, why: &'static str, inbox: &mut Inbox) {
+        let Some(peer) = self.peers.remove(&prefix) else { return };
+        info!(participant = %peer.data.guid, why, "participant gone");
+        for writer in peer.writers.values() {
+            self.pending_bytes -= writer.pending_bytes();
+            unmatch(&self.readers, writer);
+        }
+        for writer in self.writers.values_mut() {
+            writer.drop_proxies(|p| p.guid.prefix == prefix);
+        }
+        inbox.graph_changed = true;
+    }
+
+    /// Drops participants that have not been heard of for their lease.
+    pub(super) fn drop_expired(&mut self, now: Instant, inbox: &mut Inbox) {
+        let expired: Vec<_> =
+            self.peers.iter().filter(|(_, p)| now >= p.expires).map(|(prefix, _)| *prefix).collect();
+        expired.into_iter().for_each(|prefix| self.remove_peer(prefix, "lease ran out", inbox));
+    }
+
+    /// Uses the addresses a peer announces from now on.
+    fn readdress(&mut self, prefix: Prefix) {
+        let Some(peer) = self.peers.get_mut(&prefix) else { return };
+        peer.lanes.retain(|lane: &Lane| lane.due().is_some());
+        for (entity, writer) in &mut peer.writers {
+            let own =
+                writer.data.as_ref().and_then(|d| choose(&d.locators, peer.is_local, &self.config.local));
+            let builtin = matches!(*entity, SEDP_PUB_WRITER | SEDP_SUB_WRITER);
+            writer.to = own.unwrap_or(if builtin { peer.metatraffic } else { peer.user }).to;
+        }
+        for reader in peer.readers.values_mut() {
+            reader.address =
+                choose(&reader.data.locators, peer.is_local, &self.config.local).unwrap_or(peer.user);
+        }
+        for writer in self.writers.values_mut() {
+            for proxy in writer.proxies.iter_mut().filter(|p| p.guid.prefix == prefix) {
+                let address = peer.readers.get(&proxy.guid.entity).map_or(peer.metatraffic, |r| r.address);
+                (proxy.to, proxy.path) = (address.to, address.path);
+            }
+            writer.rebuild_dests();
+        }
+    }
+
+    /// Starts periodic heartbeats of a writer until its readers have caught up.
+    pub(super) fn arm(&mut self, entity: Entity, now: Instant) {
+        let Some(writer) = self.writers.get_mut(&entity) else { return };
+        if !writer.armed && writer.is_behind() {
+            writer.armed = true;
+            self.armed.push(entity);
+            at_latest(&mut self.timers.heartbeat, now + super::HEARTBEAT_PERIOD);
+        }
+    }
+}
+
+impl RemoteWriter {
+    /// Bytes of partly received and early samples.
+    pub(super) fn pending_bytes(&self) -> usize {
+        self.partials.bytes() + self.proxies.iter().map(WriterProxy::held_bytes).sum::<usize>()
+    }
+}
+
+fn unmatch(readers: &HashMap<Entity, LocalReader>, writer: &RemoteWriter) {
+    for reader in writer.proxies.iter().filter_map(|p| readers.get(&p.reader)) {
+        reader.matched.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Why a local writer and a remote reader do not fit; `None` when they have different topics.
+pub(super) fn writer_mismatch(local: &LocalWriter, remote: &EndpointData) -> Option<Vec<Policy>> {
+    let ours = local_qos(&local.spec.qos);
+    compare(&local.spec.topic, &local.spec.type_name, remote, &ours, &remote.qos)
+}
+
+/// Why a local reader and a remote writer do not fit; `None` when they have different topics.
+pub(super) fn reader_mismatch(local: &LocalReader, remote: &EndpointData) -> Option<Vec<Policy>> {
+    let ours = local_qos(&local.spec.qos);
+    compare(&local.spec.topic, &local.spec.type_name, remote, &remote.qos, &ours)
+}
+
+fn local_qos(qos: &crate::endpoint::EndpointQos) -> RemoteQos {
+    use crate::graph::Durability::{TransientLocal, Volatile};
+    RemoteQos {
+        reliable: qos.reliable,
+        durability: if qos.transient_local { TransientLocal } else { Volatile },
+        ..RemoteQos::dds_default(true)
+    }
+}
+
+fn compare(
+    topic: &str,
+    type_name: &str,
+    remote: &EndpointData,
+    offered: &RemoteQos,
+    requested: &RemoteQos,
+) -> Option<Vec<Policy>> {
+    if remote.topic != topic {
+        return None;
+    }
+    if remote.type_name != type_name {
+        return Some(vec![Policy::TypeName]);
+    }
+    Some(mismatches(offered, requested))
+}
+
+fn report(local: Guid, remote: Guid, topic: &str, policies: &[Policy]) {
+    let names: Vec<_> = policies.iter().map(|p| p.name()).collect();
+    warn!(%topic, %local, %remote, policies = names.join(", "), "endpoints do not fit and will not talk");
+}
+
+/// The participant a dispose notice of the participant announcer is about.
+pub(super) fn disposed_participant(key: Option<Guid>, source: Prefix) -> bool {
+    key.is_none_or(|guid| guid.prefix == source && guid.entity == PARTICIPANT)
+}

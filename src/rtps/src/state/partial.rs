@@ -1,0 +1,274 @@
+use std::time::Instant;
+
+use bytes::Bytes;
+
+use crate::guid::SampleIdentity;
+use crate::wire::{DataFrag, FragmentSet};
+
+/// Samples of one writer of which only some fragments have arrived.
+#[derive(Debug, Default)]
+pub(crate) struct Partials {
+    items: Vec<Partial>,
+}
+
+/// One sample under reassembly.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    pub(crate) seq: i64,
+    buf: Vec<u8>,
+    fragment_size: usize,
+    /// One flag per fragment.
+    have: Vec<bool>,
+    missing: usize,
+    related: Option<SampleIdentity>,
+    source_time: Option<i64>,
+    /// When the last new fragment came.
+    pub(crate) touched: Instant,
+}
+
+/// A sample that is complete.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) payload: Bytes,
+    pub(crate) related: Option<SampleIdentity>,
+    pub(crate) source_time: Option<i64>,
+}
+
+/// Room for partly received samples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub(crate) samples: usize,
+    pub(crate) sample_bytes: usize,
+    /// Bytes the whole engine may still set aside.
+    pub(crate) free_bytes: usize,
+    /// Give up the oldest sample for a new one instead of refusing the new one.
+    pub(crate) newest_wins: bool,
+}
+
+/// What became of a fragment.
+#[derive(Debug)]
+pub(crate) enum Added {
+    /// Stored, or a duplicate.
+    Stored,
+    /// The last one: here is the sample.
+    Complete(Whole),
+    /// It contradicts itself or what came before.
+    Malformed,
+    /// There is no room.
+    OverLimit,
+}
+
+impl Partials {
+    /// Bytes set aside.
+    pub(crate) fn bytes(&self) -> usize {
+        self.items.iter().map(|item| item.buf.len()).sum()
+    }
+
+    pub(crate) fn get(&self, seq: i64) -> Option<&Partial> {
+        self.items.iter().find(|item| item.seq == seq)
+    }
+
+    /// Forgets samples before `seq`; returns how many.
+    pub(crate) fn prune(&mut self, seq: i64) -> usize {
+        let before = self.items.len();
+        self.items.retain(|item| item.seq >= seq);
+        before - self.items.len()
+    }
+
+    pub(crate) fn add(&mut self, frag: &DataFrag<'_>, time: Option<i64>, room: Room, now: Instant) -> Added {
+        let (Ok(total), size) = (usize::try_from(frag.sample_size), usize::from(frag.fragment_size)) else {
+            return Added::OverLimit;
+        };
+        if total > room.sample_bytes {
+            return Added::OverLimit;
+        }
+        let index = match self.items.iter().position(|item| item.seq == frag.seq) {
+            Some(index) => index,
+            None => match self.open(frag, total, size, time, room, now) {
+                Some(index) => index,
+                None => return Added::OverLimit,
+            },
+        };
+        let Some(item) = self.items.get_mut(index) else { return Added::Malformed };
+        if item.buf.len() != total || item.fragment_size != size || !item.fill(frag, now) {
+            return Added::Malformed;
+        }
+        if item.missing > 0 {
+            return Added::Stored;
+        }
+        let done = self.items.swap_remove(index);
+        Added::Complete(Whole {
+            payload: Bytes::from(done.buf),
+            related: done.related,
+            source_time: done.source_time,
+        })
+    }
+
+    fn open(
+        &mut self,
+        frag: &DataFrag<'_>,
+        total: usize,
+        size: usize,
+        time: Option<i64>,
+        room: Room,
+        now: Instant,
+    ) -> Option<usize> {
+        let fragments = total.div_ceil(size);
+        // Checked before the allocation: the first fragment must lie in the sample it claims.
+        if usize::try_from(frag.first).map_or(true, |first| first > fragments) {
+            return None;
+        }
+        if self.items.len() >= room.samples {
+            let oldest =
+                self.items.iter().enumerate().min_by_key(|(_, item)| item.seq).map(|(i, item)| (i, item.seq));
+            match oldest {
+                Some((index, seq)) if room.newest_wins && seq < frag.seq => {
+                    drop(self.items.swap_remove(index))
+                }
+                _ => return None,
+            }
+        }
+        if total > room.free_bytes {
+            return None;
+        }
+        self.items.push(Partial {
+            seq: frag.seq,
+            buf: vec![0; total],
+            fragment_size: size,
+            have: vec![false; fragments],
+            missing: fragments,
+            related: frag.inline.related,
+            source_time: time,
+            touched: now,
+        });
+        Some(self.items.len() - 1)
+    }
+}
+
+impl Partial {
+    /// Copies the fragments in; false when they do not fit.
+    fn fill(&mut self, frag: &DataFrag<'_>, now: Instant) -> bool {
+        let Some(first) = usize::try_from(frag.first).ok().and_then(|n| n.checked_sub(1)) else {
+            return false;
+        };
+        let mut rest = frag.payload;
+        for index in first..first.saturating_add(usize::from(frag.count)) {
+            let start = index.saturating_mul(self.fragment_size);
+            let end = (start.saturating_add(self.fragment_size)).min(self.buf.len());
+            let (Some(have), Some(to)) = (self.have.get_mut(index), self.buf.get_mut(start..end)) else {
+                return false;
+            };
+            let Some((bytes, after)) = rest.split_at_checked(to.len()) else { return false };
+            rest = after;
+            if !*have {
+                to.copy_from_slice(bytes);
+                *have = true;
+                self.missing -= 1;
+                self.touched = now;
+            }
+        }
+        self.related = self.related.or(frag.inline.related);
+        true
+    }
+
+    /// Whether the writer has come to the end of the sample, so that what is missing is lost rather than late.
+    pub(crate) fn tail_seen(&self) -> bool {
+        self.have.last() == Some(&true)
+    }
+
+    /// The missing fragments up to number `last`, as sets of 256 each, at most `sets` of them.
+    pub(crate) fn missing(&self, last: u32, sets: usize) -> Vec<FragmentSet> {
+        let mut found: Vec<FragmentSet> = Vec::new();
+        for (number, _) in (1..=last).zip(&self.have).filter(|(_, have)| !**have) {
+            if found.last_mut().is_some_and(|set| set.insert(number)) {
+                continue;
+            }
+            if found.len() == sets {
+                break;
+            }
+            let mut set = FragmentSet::new(number);
+            set.insert(number);
+            found.push(set);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::InlineQos;
+
+    const ROOM: Room = Room { samples: 4, sample_bytes: 1 << 20, free_bytes: 1 << 20, newest_wins: false };
+
+    fn frag(seq: i64, first: u32, sample_size: u32, payload: &[u8]) -> DataFrag<'_> {
+        DataFrag {
+            reader: [0; 4],
+            writer: [0; 4],
+            seq,
+            first,
+            count: 1,
+            fragment_size: 100,
+            sample_size,
+            inline: InlineQos::default(),
+            payload,
+            is_key: false,
+        }
+    }
+
+    #[test]
+    fn fragments_in_any_order_make_the_sample() {
+        let sample: Vec<u8> = (0..=249).collect();
+        let mut partials = Partials::default();
+        let now = Instant::now();
+        let mut add = |first: u32, bytes: &[u8]| partials.add(&frag(1, first, 250, bytes), None, ROOM, now);
+        assert!(matches!(add(3, &sample[200..]), Added::Stored));
+        assert!(matches!(add(1, &sample[..100]), Added::Stored));
+        assert!(matches!(add(1, &sample[..100]), Added::Stored));
+        let Added::Complete(whole) = add(2, &sample[100..200]) else { panic!("not complete") };
+        assert_eq!(whole.payload, sample);
+        assert_eq!(partials.bytes(), 0);
+    }
+
+    #[test]
+    fn missing_fragments_are_listed_in_sets() {
+        let mut partials = Partials::default();
+        partials.add(&frag(1, 2, 60_000, &[0; 100]), None, ROOM, Instant::now());
+        let sets = partials.get(1).unwrap().missing(u32::MAX, 8);
+        let all: Vec<_> = sets.iter().flat_map(FragmentSet::iter).collect();
+        assert_eq!(all.len(), 599);
+        assert!(!all.contains(&2));
+        assert!(partials.get(1).unwrap().missing(1, 8)[0].iter().eq([1]));
+    }
+
+    #[test]
+    fn reliable_keeps_the_oldest_and_best_effort_the_newest() {
+        for newest_wins in [false, true] {
+            let mut partials = Partials::default();
+            let room = Room { newest_wins, ..ROOM };
+            for seq in 1..=5 {
+                partials.add(&frag(seq, 1, 250, &[0; 100]), None, room, Instant::now());
+            }
+            assert_eq!(partials.get(1).is_some(), !newest_wins);
+            assert_eq!(partials.get(5).is_some(), newest_wins);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn contradictions_stay_bounded(frags in prop::collection::vec(
+            (1..8i64, any::<u32>(), any::<u16>(), 1..=u16::MAX, any::<u32>(), 0..300usize), 0..60,
+        )) {
+            let payload = [1; 300];
+            let mut partials = Partials::default();
+            for (seq, first, count, fragment_size, sample_size, len) in frags {
+                let free_bytes = (1 << 20) - partials.bytes();
+                let frag = DataFrag { count, fragment_size, ..frag(seq, first, sample_size, &payload[..len]) };
+                partials.add(&frag, None, Room { free_bytes, newest_wins: seq % 2 == 0, ..ROOM }, Instant::now());
+                prop_assert!(partials.bytes() <= 1 << 20 && partials.items.len() <= 4);
+            }
+        }
+    }
+}

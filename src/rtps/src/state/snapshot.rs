@@ -1,0 +1,74 @@
+//! What is known about others, for people.
+
+use std::net::SocketAddr;
+
+use super::Core;
+use super::matching::{reader_mismatch, writer_mismatch};
+use crate::discovery::EndpointData;
+use crate::graph::{GraphSnapshot, Incompatible, Policy, RemoteEndpoint, RemoteParticipant};
+use crate::guid::Guid;
+use crate::wire::{Entity, PARTICIPANT};
+
+impl Core {
+    /// Everything discovered so far.
+    pub(crate) fn snapshot(&self) -> GraphSnapshot {
+        let mut graph = GraphSnapshot::default();
+        for peer in self.peers.values() {
+            graph.participants.push(RemoteParticipant {
+                guid: peer.data.guid,
+                user_data: peer.data.user_data.clone(),
+                locators: peer.data.user.iter().map(|l| SocketAddr::V4(*l)).collect(),
+            });
+            for data in peer.writers.values().filter_map(|w| w.data.as_ref()) {
+                graph.endpoints.push(endpoint(data, true));
+                for (entity, reader) in &self.readers {
+                    graph.incompatible.extend(self.misfit(*entity, data, reader_mismatch(reader, data)));
+                }
+            }
+            for data in peer.readers.values().map(|r| &r.data) {
+                graph.endpoints.push(endpoint(data, false));
+                for (entity, writer) in &self.writers {
+                    graph.incompatible.extend(self.misfit(*entity, data, writer_mismatch(writer, data)));
+                }
+            }
+        }
+        graph
+    }
+
+    /// The readers a local writer is matched with.
+    pub(crate) fn matched_readers(&self, writer: Entity) -> Vec<Guid> {
+        self.writers.get(&writer).map_or_else(Vec::new, |w| w.proxies.iter().map(|p| p.guid).collect())
+    }
+
+    /// The writers a local reader is matched with.
+    pub(crate) fn matched_writers(&self, reader: Entity) -> Vec<Guid> {
+        let writers = self.peers.values().flat_map(|p| p.writers.values());
+        writers
+            .filter(|w| w.proxies.iter().any(|p| p.reader == reader))
+            .filter_map(|w| w.data.as_ref().map(|d| d.guid))
+            .collect()
+    }
+
+    fn misfit(
+        &self,
+        local: Entity,
+        remote: &EndpointData,
+        policies: Option<Vec<Policy>>,
+    ) -> Option<Incompatible> {
+        let policies = policies.filter(|p| !p.is_empty())?;
+        let local = Guid { entity: local, ..self.guid() };
+        Some(Incompatible { local, remote: remote.guid, topic: remote.topic.clone(), policies })
+    }
+}
+
+fn endpoint(data: &EndpointData, is_writer: bool) -> RemoteEndpoint {
+    RemoteEndpoint {
+        guid: data.guid,
+        participant: Guid { entity: PARTICIPANT, ..data.guid },
+        topic: data.topic.clone(),
+        type_name: data.type_name.clone(),
+        qos: data.qos.clone(),
+        user_data: data.user_data.clone(),
+        is_writer,
+    }
+}

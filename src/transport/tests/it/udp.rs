@@ -1,0 +1,122 @@
+use rostrans_core::transport::{Framing, Malformed, Peer, SendError, TransportError};
+use rostrans_transport::{Config, Device, open, sender};
+
+use crate::harness::*;
+
+#[tokio::test]
+async fn datagrams_are_frames_with_their_sender() {
+    let mut run = Run::udp(Framing::Datagram, Options::default());
+    assert_eq!(run.next().await, Told::Up);
+    let (a, b) = (peer(), peer());
+    for (from, bytes) in [(&a, &b"one"[..]), (&b, b"two"), (&a, b"")] {
+        from.send_to(bytes, run.addr()).unwrap();
+        let want = Told::Frame { bytes: bytes.to_vec(), peer: Peer::Udp(local(from)), tag: None };
+        assert_eq!(run.next().await, want);
+    }
+    run.stop().await;
+}
+
+#[tokio::test]
+async fn mavlink_datagram_is_cut_and_its_tail_is_not_joined_with_the_next_peer() {
+    let mut run = Run::udp(Framing::Mavlink, Options::default());
+    assert_eq!(run.next().await, Told::Up);
+    let (a, b) = (peer(), peer());
+    let (one, two) = (heartbeat(1, 1), heartbeat(1, 2));
+    let (head, tail) = two.split_at(8);
+    a.send_to(&[&one, &one, head].concat(), run.addr()).unwrap();
+    b.send_to(tail, run.addr()).unwrap();
+    b.send_to(&two, run.addr()).unwrap();
+    let frame = |bytes: &Vec<u8>, peer: &_| Told::Frame {
+        bytes: bytes.clone(),
+        peer: Peer::Udp(local(peer)),
+        tag: Some(0),
+    };
+    assert_eq!(run.next().await, frame(&one, &a));
+    assert_eq!(run.next().await, frame(&one, &a));
+    assert_eq!(run.next().await, Told::Malformed(Malformed::Truncated { need: two.len(), have: 8 }));
+    assert_eq!(run.next().await, Told::Malformed(Malformed::Skipped(tail.len())));
+    assert_eq!(run.next().await, frame(&two, &b));
+    run.stop().await;
+}
+
+#[tokio::test]
+async fn answers_leave_by_the_same_port_for_the_peer_heard_last() {
+    let mut run = Run::udp(Framing::Datagram, Options::default());
+    assert_eq!(run.next().await, Told::Up);
+    assert_eq!(run.sink.try_send(b"x", None), Err(SendError::NoTarget));
+    let (a, b) = (peer(), peer());
+    a.send_to(b"hi", run.addr()).unwrap();
+    run.frame().await;
+    b.send_to(b"hi", run.addr()).unwrap();
+    run.frame().await;
+    run.sink.try_send(b"last", None).unwrap();
+    run.sink.try_send(b"named", Some(local(&a))).unwrap();
+    assert_eq!(recv(&b).await, (b"last".to_vec(), run.addr()));
+    assert_eq!(recv(&a).await, (b"named".to_vec(), run.addr()));
+    assert_eq!(run.sink.try_send(&[0; 65_508], None), Err(SendError::TooLarge(65_508)));
+    run.stop().await;
+}
+
+#[tokio::test]
+async fn peer_that_does_not_listen_does_not_stop_the_socket() {
+    let mut run = Run::udp(Framing::Datagram, Options::default());
+    assert_eq!(run.next().await, Told::Up);
+    let gone = local(&peer());
+    for _ in 0..50 {
+        run.sink.try_send(b"nobody", Some(gone)).unwrap();
+    }
+    let a = peer();
+    a.send_to(b"still here", run.addr()).unwrap();
+    assert_eq!(run.frame().await, b"still here");
+    run.stop().await;
+}
+
+#[tokio::test]
+async fn ticks_run_while_idle_and_while_busy() {
+    let tick_every = Some(std::time::Duration::from_millis(2));
+    let run = Run::udp(Framing::Datagram, Options { tick_every, ..Options::default() });
+    let ticks = || run.ticks.lock().unwrap().len();
+    until("ticks without traffic", || ticks() >= 3).await;
+    let (before, a) = (ticks(), peer());
+    until("ticks under load", || {
+        (0..50).for_each(|_| drop(a.send_to(b"load", run.addr())));
+        ticks() >= before + 3
+    })
+    .await;
+    run.stop().await;
+}
+
+#[tokio::test]
+async fn largest_datagram_arrives_whole() {
+    let mut run = Run::udp(Framing::Datagram, Options::default());
+    assert_eq!(run.next().await, Told::Up);
+    let bytes: Vec<u8> = (0..65_507_u32).map(|i| i.to_le_bytes()[0]).collect();
+    peer().send_to(&bytes, run.addr()).unwrap();
+    assert_eq!(run.frame().await, bytes);
+    run.stop().await;
+}
+
+#[tokio::test]
+async fn port_in_use_is_an_error_worth_another_try() {
+    let holder = peer();
+    let mut device = any_udp();
+    if let Device::Udp(bind) = &mut device {
+        bind.addr = local(&holder);
+    }
+    let config = Config { device, framing: Framing::Datagram, route: None };
+    let Err(TransportError::Bind { addr, .. }) = open(config.clone()) else { panic!("bound twice") };
+    assert_eq!(addr, local(&holder));
+    drop(holder);
+    open(config).expect("free again");
+}
+
+#[tokio::test]
+async fn sender_has_a_socket_of_its_own() {
+    let a = peer();
+    let sink = sender(local(&a)).unwrap();
+    sink.try_send(b"default", None).unwrap();
+    assert_eq!(recv(&a).await.0, b"default");
+    let b = peer();
+    sink.try_send(b"named", Some(local(&b))).unwrap();
+    assert_eq!(recv(&b).await.0, b"named");
+}
