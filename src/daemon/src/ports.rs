@@ -71,13 +71,13 @@ impl TransportFactory for Ports {
             upstream: route.upstream,
         });
         let opened = rostrans_transport::open(Config { device, framing: spec.framing, route })?;
-        if let (Some(stats), Some(route)) = (opened.route, &spec.route) {
+        if let (Some(stats), Some(route)) = (&opened.route, &spec.route) {
             let mut routes = self.lock();
             // Opened again after a failure: the new counters replace the old.
             routes.retain(|(rule, _)| *rule != route.rule_id);
-            routes.push((route.rule_id.clone(), stats));
+            routes.push((route.rule_id.clone(), Arc::clone(stats)));
         }
-        Ok(Opened { transport: opened.transport, sink: opened.sink, local_addr: opened.local_addr })
+        Ok(opened)
     }
 
     fn sender(&self, to: SocketAddr) -> Result<Arc<dyn ByteSink>, TransportError> {
