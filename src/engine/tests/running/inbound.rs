@@ -1,15 +1,22 @@
 //! Frames to topics.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use rostrans_core::{
     rule::{Direction::UdpToRostopic, LinkConfig},
     transport::{Malformed, Peer},
 };
+use rostrans_engine::{
+    monitor::{Monitor, Rates},
+    running::{Deps, start},
+};
 
 use crate::{
     device::Input,
-    world::{World, counters, limited, peer, topic, topic_link, udp},
+    world::{PATIENCE, World, counters, limited, peer, topic, topic_link, udp},
 };
 
 /// A rule with these links on one UDP socket.
@@ -141,4 +148,20 @@ async fn malformed_bytes_are_counted() {
     world.published("/a", 1).await;
     let transport = running.snapshot().transports[0].clone();
     assert_eq!((transport.skipped_bytes, transport.bad_checksums, transport.truncated), (20, 1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn monitor_reports_the_rates_of_each_interval() {
+    let world = world(vec![topic_link("inline", "/a")]);
+    let reports: Arc<Mutex<Vec<f64>>> = Arc::default();
+    let kept = Arc::clone(&reports);
+    let report = move |rates: &Rates| kept.lock().unwrap().push(rates.links[0].in_hz);
+    let deps = Deps { monitor: Some(Monitor::new(Duration::from_secs(5), report)), ..world.deps() };
+    let running = start(&world.topology, &deps);
+    running.settled(PATIENCE).await;
+    for _ in 0..10 {
+        world.devices.datagram(&udp(9000), b"x", peer(1)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    assert_eq!(*reports.lock().unwrap(), [2.0, 0.0]);
 }
