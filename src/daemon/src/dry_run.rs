@@ -147,3 +147,62 @@ fn shorten(text: String) -> String {
         None => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use rostrans_core::topic::{Qos, TopicName};
+    use rostrans_schema::TypeName;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Screen(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Screen {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn published_messages_are_printed_as_json() {
+        let types = Arc::new(TypeRegistry::bundled());
+        let string = types.message(&TypeName::message("std_msgs/String").unwrap()).unwrap();
+        let screen = Screen::default();
+        let adapter = DryRun::new(types, Box::new(screen.clone()));
+        let topic = TopicSpec {
+            name: TopicName::parse("/t").unwrap(),
+            msg_type: string.name().clone(),
+            qos: Qos::reliable(),
+        };
+        let publisher = adapter.advertise(&topic).await.unwrap();
+        assert_eq!(publisher.matched(), 1);
+        let sample = string.json_to_cdr(&json!({"data": "hi"}), &mut BytesMut::new()).unwrap();
+        publisher.publish(RosTime::default(), &sample).unwrap();
+        publisher.publish(RosTime::default(), &sample).unwrap();
+        let shown = String::from_utf8(screen.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(shown, "/t std_msgs/msg/String (1): {\"data\":\"hi\"}\n");
+    }
+
+    #[test]
+    fn a_line_stands_for_the_messages_of_a_second() {
+        let mut throttle = Throttle { last: None, count: 0 };
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let due: Vec<_> = [0, 1, 999, 1000, 1001, 2500].map(|ms| throttle.admit(at(ms))).into();
+        assert_eq!(due, [Some(1), None, None, Some(3), None, Some(2)]);
+    }
+
+    #[test]
+    fn long_messages_are_cut() {
+        assert!(shorten("x".repeat(1000)).ends_with("... (1000 letters)"));
+        assert_eq!(shorten("é".repeat(400)), "é".repeat(400));
+    }
+}
