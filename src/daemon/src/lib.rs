@@ -87,7 +87,8 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
             let rules = topology.pipelines.len() + routes;
             let files: Vec<_> = loaded.files.iter().map(|path| path.display().to_string()).collect();
             let files = if files.is_empty() { "no files".to_owned() } else { files.join(", ") };
-            print(&format!("ok: {rules} rules to run, {} disabled; read {files}\n", topology.disabled.len()))
+            let noun = if rules == 1 { "rule" } else { "rules" };
+            print(&format!("ok: {rules} {noun} to run, {} disabled; read {files}\n", topology.disabled.len()))
         }
         Action::PrintRules => {
             report(&problems);

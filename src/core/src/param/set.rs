@@ -62,7 +62,10 @@ impl ParamSet {
     /// `problems` holds an error.
     pub fn resolve(&self, defs: &[ParamDef], problems: &mut Vec<Diagnostic>) -> Settings {
         let mut settings = Settings::defaults(defs);
-        for (key, (value, origin)) in &self.given {
+        let mut given: Vec<_> = self.given.iter().collect();
+        // Problems are read from the top of the file down.
+        given.sort_by(|(_, (_, a)), (_, (_, b))| a.cmp(b));
+        for (key, (value, origin)) in given {
             let Some(def) = defs.iter().find(|def| def.key == key) else {
                 problems.push(unknown_key(key, origin, defs));
                 continue;
@@ -209,12 +212,12 @@ mod tests {
         error: rostrans.param:7: no key before '='; write 'key=value'
         error: rostrans.param:9: key 'a b' contains a blank; write 'key=value'
         error: rostrans.param:11: text after the quoted value of 'ip'; put the whole value inside the quotes
+        warning: rostrans.param:1: unknown key 'enable_mavors'; did you mean 'enable_mavros'?
         error: rostrans.param:3: invalid value '70000' for 'base_port'; write a whole number from 1 to 65535
+        error: rostrans.param:8: invalid value 'carrier pigeon' for 'mode'; write one of udp, serial
         warning: rostrans.param:10: unknown key 'base_prt'; did you mean 'base_port'?
         error: command line: unknown key 'enabl_mavros'; did you mean '--enable_mavros'? see --list-params
-        warning: rostrans.param:1: unknown key 'enable_mavors'; did you mean 'enable_mavros'?
         error: command line: invalid value 'maybe' for 'enable_mavros'; write true or false
-        error: rostrans.param:8: invalid value 'carrier pigeon' for 'mode'; write one of udp, serial
         error: command line: unknown key 'zzz'; see --list-params
         "#);
     }

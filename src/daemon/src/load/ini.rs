@@ -38,6 +38,7 @@ impl PluginOrder {
         let mut order = Self::default();
         // Keys of an unknown section are not looked at.
         let mut known = false;
+        let mut in_section = false;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in (1u32..).zip(text.lines()) {
             let line = line.split(['#', ';']).next().unwrap_or_default().trim();
@@ -46,6 +47,7 @@ impl PluginOrder {
                 continue;
             }
             if let Some(name) = line.strip_prefix('[') {
+                in_section = true;
                 let Some(name) = name.strip_suffix(']') else {
                     let message = format!("'{}' has no closing ']'", excerpt(line));
                     problems.push(Diagnostic::error(origin, message, "write '[name]'"));
@@ -74,7 +76,7 @@ impl PluginOrder {
                 continue;
             };
             let Some(section) = order.sections.last_mut().filter(|_| known) else {
-                if order.sections.is_empty() && !known {
+                if !in_section {
                     problems.push(Diagnostic::warning(
                         origin,
                         "a key before the first '[name]' is ignored",
