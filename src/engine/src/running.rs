@@ -151,7 +151,11 @@ impl Parts {
         self.rules.iter().map(|rule| &rule.task).chain(transports).chain(&self.adapters)
     }
 
+    /// Never resolves while there is a byte route: it needs no rule to be of use.
     async fn all_rules_failed(&self) -> Problem {
+        if self.transports.iter().any(RunningTransport::routes) {
+            std::future::pending::<()>().await;
+        }
         let mut last = None;
         for rule in &self.rules {
             rule.task.reaches(|state| matches!(state, State::Failed(_))).await;

@@ -278,6 +278,11 @@ impl RunningRule {
 }
 
 impl RunningTransport {
+    /// Whether a byte route runs on it.
+    pub(super) fn routes(&self) -> bool {
+        self.route.is_some()
+    }
+
     pub(super) fn snapshot(&self) -> TransportSnapshot {
         let stats = &self.tap.stats;
         let opened = lock(&self.tap.opened).clone();

@@ -26,7 +26,7 @@ fn asked(from: Device, bytes: &[u8]) -> Sent {
 }
 
 /// Calls as a foreign node would, waiting a minute.
-fn call(world: &World, name: &str, body: &'static [u8]) -> JoinHandle<Result<Vec<u8>, CallError>> {
+pub(crate) fn call(world: &World, name: &str, body: &'static [u8]) -> JoinHandle<Result<Vec<u8>, CallError>> {
     let (ros, service) = (Arc::clone(&world.ros), service(name));
     #[expect(clippy::disallowed_methods, reason = "the test is the foreign node")]
     tokio::spawn(async move {

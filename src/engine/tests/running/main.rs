@@ -8,6 +8,8 @@ mod codec;
 mod device;
 mod faults;
 mod inbound;
+#[cfg(unix)]
+mod loopback;
 mod outbound;
 mod shutdown;
 mod world;
