@@ -50,8 +50,9 @@ fn service(name: &str) -> ServiceSpec {
     ServiceSpec { name: TopicName::parse(name).unwrap(), srv_type }
 }
 
+/// A whole number of words: DATA payloads are padded to that, and padding stays.
 fn cdr(tag: u8) -> CdrBytes {
-    CdrBytes::new(vec![0, 1, 0, 0, 1, 0, 0, 0, tag]).unwrap()
+    CdrBytes::new(vec![0, 1, 0, 0, 4, 0, 0, 0, tag, b'b', b'c', 0]).unwrap()
 }
 
 fn collector() -> (Arc<Mutex<Vec<Sample>>>, SampleSink) {
