@@ -7,7 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rostrans_core::{
@@ -161,11 +161,15 @@ impl DdsAdapter {
             let changed = self.context.changed.notified();
             let graph = self.context.participant.discovered();
             self.peers.keep(|prefix| graph.participants.iter().any(|p| p.guid.prefix == *prefix));
-            for pair in mismatches.fresh(&graph.incompatible) {
-                warn!("{}", Mismatch { pair, peer: self.peers.name_of(pair.remote) });
+            let named = |peer| self.peers.name_of(peer).is_some();
+            for pair in mismatches.due(&graph.incompatible, named, Instant::now()) {
+                let peer = self.peers.name_of(pair.remote).unwrap_or_else(|| pair.remote.to_string());
+                warn!("{}", Mismatch { pair, peer });
             }
-            changed.await;
-            // Changes come in bursts, and node names a little after the endpoints they name.
+            if !mismatches.waiting() {
+                changed.await;
+            }
+            // Changes come in bursts.
             tokio::time::sleep(SETTLE).await;
         }
     }

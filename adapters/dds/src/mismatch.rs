@@ -1,6 +1,10 @@
 //! Telling people about endpoints that share a topic and cannot talk.
 
-use std::{collections::HashSet, fmt};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    time::{Duration, Instant},
+};
 
 use rostrans_rtps::{Guid, Incompatible, Policy};
 
@@ -9,15 +13,45 @@ use crate::names;
 /// Reports each incompatible pair once, for as long as it exists.
 #[derive(Default)]
 pub(crate) struct Mismatches {
-    told: HashSet<(Guid, Guid)>,
+    pairs: HashMap<(Guid, Guid), Told>,
 }
 
+enum Told {
+    Yes,
+    /// Waiting for the peer's name since then.
+    NotSince(Instant),
+}
+
+/// Node names come after the endpoints they name; a peer that has none by then is told by its GUID.
+const NAME_WAIT: Duration = Duration::from_secs(3);
+
 impl Mismatches {
-    /// The pairs among `now` that were not there before.
-    pub(crate) fn fresh<'a>(&mut self, now: &'a [Incompatible]) -> Vec<&'a Incompatible> {
-        let present: HashSet<(Guid, Guid)> = now.iter().map(|p| (p.local, p.remote)).collect();
-        self.told.retain(|pair| present.contains(pair));
-        now.iter().filter(|p| self.told.insert((p.local, p.remote))).collect()
+    /// The pairs among `present` to tell now: those not told yet whose peer has a name, or has none for too long.
+    pub(crate) fn due<'a>(
+        &mut self,
+        present: &'a [Incompatible],
+        named: impl Fn(Guid) -> bool,
+        now: Instant,
+    ) -> Vec<&'a Incompatible> {
+        let keys: HashSet<(Guid, Guid)> = present.iter().map(|p| (p.local, p.remote)).collect();
+        self.pairs.retain(|pair, _| keys.contains(pair));
+        let mut tell = |p: &&Incompatible| {
+            let told = self.pairs.entry((p.local, p.remote)).or_insert(Told::NotSince(now));
+            let now_due = match told {
+                Told::Yes => false,
+                Told::NotSince(since) => named(p.remote) || now.duration_since(*since) >= NAME_WAIT,
+            };
+            if now_due {
+                *told = Told::Yes;
+            }
+            now_due
+        };
+        present.iter().filter(|p| tell(p)).collect()
+    }
+
+    /// Whether a pair still waits for its peer's name.
+    pub(crate) fn waiting(&self) -> bool {
+        self.pairs.values().any(|told| matches!(told, Told::NotSince(_)))
     }
 }
 
@@ -70,11 +104,23 @@ mod tests {
     #[test]
     fn a_pair_is_told_once_and_again_after_it_was_gone() {
         let mut mismatches = Mismatches::default();
+        let now = Instant::now();
         let both = [pair(3, 4), pair(4, 3)];
-        assert_eq!(mismatches.fresh(&both).len(), 2);
-        assert_eq!(mismatches.fresh(&both).len(), 0);
-        assert_eq!(mismatches.fresh(&both[..1]).len(), 0);
-        assert_eq!(mismatches.fresh(&both), [&both[1]]);
+        assert_eq!(mismatches.due(&both, |_| true, now).len(), 2);
+        assert_eq!(mismatches.due(&both, |_| true, now).len(), 0);
+        assert_eq!(mismatches.due(&both[..1], |_| true, now).len(), 0);
+        assert_eq!(mismatches.due(&both, |_| true, now), [&both[1]]);
+    }
+
+    #[test]
+    fn a_peer_without_name_is_told_after_a_while() {
+        let mut mismatches = Mismatches::default();
+        let now = Instant::now();
+        let pairs = [pair(3, 4)];
+        assert_eq!(mismatches.due(&pairs, |_| false, now).len(), 0);
+        assert!(mismatches.waiting());
+        assert_eq!(mismatches.due(&pairs, |_| false, now + NAME_WAIT).len(), 1);
+        assert!(!mismatches.waiting());
     }
 
     #[test]

@@ -32,12 +32,12 @@ impl Peers {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner).retain(|prefix, _| alive(prefix));
     }
 
-    /// `/node` of an endpoint, or its GUID while no node lists it.
-    pub(crate) fn name_of(&self, endpoint: Guid) -> String {
+    /// `/node` of an endpoint, once a node lists it.
+    pub(crate) fn name_of(&self, endpoint: Guid) -> Option<String> {
         let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        let nodes = lists.get(&endpoint.prefix).map_or(&[][..], |list| &list.nodes);
-        let owner = nodes.iter().find(|n| n.readers.contains(&endpoint) || n.writers.contains(&endpoint));
-        owner.map_or_else(|| endpoint.to_string(), |node| node.full_name())
+        let mut nodes = lists.get(&endpoint.prefix)?.nodes.iter();
+        let owner = nodes.find(|n| n.readers.contains(&endpoint) || n.writers.contains(&endpoint))?;
+        Some(owner.full_name())
     }
 }
 
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn endpoints_are_called_by_their_node() {
         let peers = Peers::default();
-        assert_eq!(peers.name_of(endpoint(4)), endpoint(4).to_string());
+        assert_eq!(peers.name_of(endpoint(4)), None);
         let node = NodeEntities {
             namespace: "/robot".into(),
             name: "camera".into(),
@@ -69,10 +69,10 @@ mod tests {
         };
         let list = ParticipantEntities { participant: endpoint(0xc1), nodes: vec![node] };
         peers.heard(heard(to_cdr(&list, &mut BytesMut::new()).into_bytes()));
-        assert_eq!(peers.name_of(endpoint(4)), "/robot/camera");
+        assert_eq!(peers.name_of(endpoint(4)).unwrap(), "/robot/camera");
         peers.heard(heard(bytes::Bytes::from_static(b"nonsense")));
-        assert_eq!(peers.name_of(endpoint(4)), "/robot/camera");
+        assert_eq!(peers.name_of(endpoint(4)).unwrap(), "/robot/camera");
         peers.keep(|_| false);
-        assert_eq!(peers.name_of(endpoint(4)), endpoint(4).to_string());
+        assert_eq!(peers.name_of(endpoint(4)), None);
     }
 }
