@@ -1,119 +1,21 @@
-//! Generates one Rust struct for each bundled message and service part of the packages below.
+//! The code of one message.
 
-use std::{collections::BTreeMap, env, error::Error, fmt::Write, fs, path::PathBuf};
+use std::{error::Error, fmt::Write};
 
 use rostrans_schema::{
-    Dialect, Field, FieldType, Shape, TypeKind, TypeName, TypeRegistry,
-    definition::{Arity, ConstantDef, Literal, Primitive},
+    Field, FieldType, Shape,
+    definition::{Arity, BaseType, ConstantDef, Literal, Primitive},
 };
-
-/// Packages that codecs build or read on the hot path; what they refer to comes along.
-const PACKAGES: [&str; 13] = [
-    "builtin_interfaces",
-    "diagnostic_msgs",
-    "geographic_msgs",
-    "geometry_msgs",
-    "mavros_msgs",
-    "nav_msgs",
-    "rcl_interfaces",
-    "rosgraph_msgs",
-    "sensor_msgs",
-    "std_msgs",
-    "std_srvs",
-    "tf2_msgs",
-    "trajectory_msgs",
-];
 
 /// Largest array the standard library has `Default` for.
 const MAX_DEFAULT_ARRAY: u32 = 32;
 
-/// Largest flat message, in numbers, that is `Copy`.
+/// Largest message, in numbers, that is `Copy` and is written with one copy.
 const MAX_COPY_NUMBERS: usize = 8;
 
-/// Generated code by package, folder and type.
-type Output = BTreeMap<String, BTreeMap<&'static str, BTreeMap<String, String>>>;
-
-fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=build.rs");
-    let types = TypeRegistry::bundled();
-    let mut output = Output::new();
-    for name in types.names(Dialect::Ros2, TypeKind::Message) {
-        let name = TypeName::message(&name)?;
-        if PACKAGES.contains(&name.package()) {
-            add_message(&types, &name, &mut output)?;
-        }
-    }
-    for name in types.names(Dialect::Ros2, TypeKind::Service) {
-        let name = TypeName::service(&name)?;
-        if PACKAGES.contains(&name.package()) {
-            add_service(&types, &name, &mut output)?;
-        }
-    }
-    let path = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?).join("messages.rs");
-    fs::write(path, assemble(&output)?)?;
-    Ok(())
-}
-
-fn assemble(output: &Output) -> Result<String, Box<dyn Error>> {
-    let mut code = String::new();
-    for (package, folders) in output {
-        writeln!(code, "/// Package `{package}`.\npub mod {package} {{")?;
-        for (folder, types) in folders {
-            let what = if *folder == "msg" { "Messages" } else { "Services" };
-            writeln!(code, "/// {what} of `{package}`.\npub mod {folder} {{")?;
-            writeln!(
-                code,
-                "use rostrans_cdr::{{CdrDecode, CdrEncode, CdrError, CdrReader, CdrSizer, CdrWriter}};"
-            )?;
-            types.values().for_each(|text| code.push_str(text));
-            code.push_str("}\n");
-        }
-        code.push_str("}\n");
-    }
-    Ok(code)
-}
-
-fn add_message(types: &TypeRegistry, name: &TypeName, output: &mut Output) -> Result<(), Box<dyn Error>> {
-    let slot = output.entry(name.package().to_owned()).or_default().entry("msg").or_default();
-    if slot.contains_key(name.short()) {
-        return Ok(());
-    }
-    let message = types.message(name)?;
-    slot.insert(name.short().to_owned(), generate(message.shape(), message.rihs01())?);
-    add_references(types, message.shape(), output)
-}
-
-fn add_references(types: &TypeRegistry, shape: &Shape, output: &mut Output) -> Result<(), Box<dyn Error>> {
-    for field in shape.fields() {
-        if let FieldType::Message(inner) = &field.field_type {
-            add_message(types, inner.name(), output)?;
-        }
-    }
-    Ok(())
-}
-
-fn add_service(types: &TypeRegistry, name: &TypeName, output: &mut Output) -> Result<(), Box<dyn Error>> {
-    let service = types.service(name)?;
-    let short = name.short();
-    let mut code = format!(
-        "/// Service `{name}`.\n#[derive(Clone, Copy, Debug)]\npub struct {short};\n\
-         impl crate::RosService for {short} {{\n\
-         const TYPE: &'static str = \"{name}\";\nconst RIHS01: [u8; 32] = {:?};\n\
-         type Request = {short}Request;\ntype Response = {short}Response;\n}}\n",
-        service.rihs01()
-    );
-    for part in [service.request(), service.response()] {
-        code += &generate(part.shape(), part.rihs01())?;
-        add_references(types, part.shape(), output)?;
-    }
-    let package = output.entry(name.package().to_owned()).or_default();
-    package.entry("srv").or_default().insert(short.to_owned(), code);
-    Ok(())
-}
-
 /// The struct of one message and its trait impls.
-fn generate(shape: &Shape, rihs01: &[u8; 32]) -> Result<String, Box<dyn Error>> {
-    let ident = shape.name().short().replace('_', "");
+pub(crate) fn generate(shape: &Shape, rihs01: &[u8; 32]) -> Result<String, Box<dyn Error>> {
+    let ident = ident(shape);
     let mut code = format!("/// `{}`.\n", shape.name());
     let copy = shape.flat().is_some_and(|flat| flat.count <= MAX_COPY_NUMBERS);
     let derived_default = shape.fields().iter().all(has_plain_default);
@@ -148,6 +50,11 @@ fn generate(shape: &Shape, rihs01: &[u8; 32]) -> Result<String, Box<dyn Error>> 
     Ok(code)
 }
 
+/// Its Rust name: service parts lose their underscore.
+pub(crate) fn ident(shape: &Shape) -> String {
+    shape.name().short().replace('_', "")
+}
+
 fn constants(code: &mut String, ident: &str, constants: &[ConstantDef]) -> Result<(), Box<dyn Error>> {
     if constants.is_empty() {
         return Ok(());
@@ -168,7 +75,7 @@ fn constants(code: &mut String, ident: &str, constants: &[ConstantDef]) -> Resul
 
 fn primitive_of(constant: &ConstantDef) -> Option<Primitive> {
     match constant.base {
-        rostrans_schema::definition::BaseType::Primitive(primitive) => Some(primitive),
+        BaseType::Primitive(primitive) => Some(primitive),
         _ => None,
     }
 }
@@ -210,7 +117,54 @@ fn has_plain_default(field: &Field) -> bool {
     zero && !matches!(field.arity, Arity::Array(len) if len > MAX_DEFAULT_ARRAY)
 }
 
+/// The places of all numbers of a small message that holds numbers of one type and nothing else, with that type.
+fn leaves(fields: &[Field], prefix: &str) -> Option<(Primitive, Vec<String>)> {
+    let mut of: Option<Primitive> = None;
+    let mut places = Vec::new();
+    for field in fields {
+        let place = format!("{prefix}.{}", rust_name(&field.name));
+        let primitive = match (&field.field_type, field.arity) {
+            (FieldType::Primitive(primitive), Arity::One) if *primitive != Primitive::Bool => {
+                places.push(place);
+                *primitive
+            }
+            (FieldType::Message(inner), Arity::One) => {
+                let (primitive, inner) = leaves(inner.fields(), &place)?;
+                places.extend(inner);
+                primitive
+            }
+            _ => return None,
+        };
+        if of.is_some_and(|of| of != primitive) || places.len() > MAX_COPY_NUMBERS {
+            return None;
+        }
+        of = Some(primitive);
+    }
+    of.filter(|_| places.len() > 1).map(|primitive| (primitive, places))
+}
+
+/// Writes a message of a few equal numbers with one copy, and counts many of them at once.
+fn flat_encode_impl(
+    code: &mut String,
+    ident: &str,
+    primitive: Primitive,
+    places: &[String],
+) -> std::fmt::Result {
+    let (count, size) = (places.len(), primitive.size());
+    writeln!(
+        code,
+        "impl CdrEncode for {ident} {{\n\
+         fn size(&self, sizer: &mut CdrSizer) {{\nsizer.primitives({count}, {size});\n}}\n\
+         fn size_all(items: &[Self], sizer: &mut CdrSizer) {{\nsizer.primitives({count} * items.len(), {size});\n}}\n\
+         fn encode(&self, writer: &mut CdrWriter<'_>) {{\nwriter.numbers(&[{}]);\n}}\n}}",
+        places.join(", ")
+    )
+}
+
 fn encode_impl(code: &mut String, ident: &str, fields: &[Field]) -> Result<(), Box<dyn Error>> {
+    if let Some((primitive, places)) = leaves(fields, "self") {
+        return Ok(flat_encode_impl(code, ident, primitive, &places)?);
+    }
     writeln!(code, "impl CdrEncode for {ident} {{\nfn size(&self, sizer: &mut CdrSizer) {{")?;
     for field in fields {
         writeln!(code, "self.{}.size(sizer);", rust_name(&field.name))?;
