@@ -27,6 +27,8 @@ mod config;
 mod discovery;
 mod endpoint;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod graph;
 mod guid;
 mod participant;

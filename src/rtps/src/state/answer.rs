@@ -13,9 +13,12 @@ const FRAGMENT_SETS: usize = 8;
 impl Core {
     /// Sends the answers that the datagrams since the last call made due, one per writer and reader.
     pub(crate) fn flush(&mut self, now: Instant, out: &mut Outbox) {
-        for (prefix, entity) in std::mem::take(&mut self.answers) {
+        // Taken out and put back, so that the list keeps its memory.
+        let mut due = std::mem::take(&mut self.answers);
+        for (prefix, entity) in due.drain(..) {
             self.answer(prefix, entity, now, out);
         }
+        self.answers = due;
     }
 
     /// Notes that a remote writer has to be answered.

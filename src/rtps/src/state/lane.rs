@@ -41,6 +41,17 @@ impl Path {
         }
     }
 
+    /// Lowest rate as a part of the configured one.
+    ///
+    /// On loopback a reader loses what its process is too busy to take, which slower sending hardly mends; a network
+    /// may be a slow radio link.
+    const fn slowest(self) -> f64 {
+        match self {
+            Self::Loopback => 0.25,
+            Self::Lan => 1.0 / 64.0,
+        }
+    }
+
     /// Payloads up to this size travel in one DATA; on a LAN the IP layer splits what exceeds the MTU.
     pub(crate) const fn whole(self) -> usize {
         match self {
@@ -74,8 +85,10 @@ pub(crate) const BURST: usize = 60_000;
 const CATCH_UP: Duration = Duration::from_micros(400);
 /// One loss event is answered by one reduction of the rate.
 const LOSS_WINDOW: Duration = Duration::from_millis(20);
-/// The rate moves between these multiples of the configured one.
-const RATE_RANGE: (f64, f64) = (1.0 / 32.0, 4.0);
+/// The rate rises by this factor with each undisturbed sample.
+const SPEED_UP: f64 = 1.1;
+/// The rate never exceeds this multiple of the configured one.
+const FASTEST: f64 = 4.0;
 
 impl Lane {
     pub(crate) fn new(to: SocketAddrV4, path: Path, bytes_per_s: u64, now: Instant) -> Self {
@@ -139,13 +152,13 @@ impl Lane {
             return;
         }
         self.last_loss = Some(now);
-        self.rate = (self.rate / 2.0).max(self.base_rate * RATE_RANGE.0);
+        self.rate = (self.rate / 2.0).max(self.base_rate * self.path.slowest());
     }
 
     /// A big sample arrived undisturbed: speed up a little.
     pub(crate) fn arrived(&mut self, now: Instant) {
         if self.last_loss.is_none_or(|at| now.saturating_duration_since(at) > LOSS_WINDOW) {
-            self.rate = (self.rate * 1.02).min(self.base_rate * RATE_RANGE.1);
+            self.rate = (self.rate * SPEED_UP).min(self.base_rate * FASTEST);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tracing::{debug, info, warn};
 
@@ -21,6 +21,9 @@ use crate::wire::{
     AckNack, Entity, PARTICIPANT, Prefix, SEDP_PUB_READER, SEDP_PUB_WRITER, SEDP_SUB_READER, SEDP_SUB_WRITER,
     SequenceSet,
 };
+
+/// A participant whose address another one announces is dropped when it stays silent for this long.
+const REPLACED_GRACE: Duration = Duration::from_secs(10);
 
 impl Core {
     /// Takes a participant announcement.
@@ -45,14 +48,11 @@ impl Core {
             }
             return;
         }
-        // Whoever announces this address now has it; the one we knew there was killed and restarted.
-        let stale: Vec<_> = self
-            .peers
-            .iter()
-            .filter(|(_, p)| p.metatraffic == metatraffic)
-            .map(|(prefix, _)| *prefix)
-            .collect();
-        stale.into_iter().for_each(|prefix| self.remove_peer(prefix, "replaced", inbox));
+        // Probably the one we knew at this address was killed and restarted. It may still prove to be alive: the new
+        // announcement could be a fake.
+        for old in self.peers.values_mut().filter(|p| p.metatraffic == metatraffic) {
+            old.expires = old.expires.min(now + REPLACED_GRACE);
+        }
         if self.peers.len() >= self.config.limits.peers {
             add(&self.counters.over_limit, 1);
             return;

@@ -42,6 +42,10 @@ impl Core {
             add(&self.counters.malformed, 1);
             return;
         };
+        if let Some(peer) = self.peers.get_mut(&message.prefix) {
+            // Whatever it says, it is alive.
+            peer.expires = peer.expires.max(now + peer.data.lease);
+        }
         let same_host = from.ip().is_loopback() || self.config.local.contains(from.ip());
         let mut cx = Context { source: message.prefix, same_host, source_time: None, for_us: true };
         for submessage in message.submessages() {

@@ -26,7 +26,7 @@ impl Core {
         let sent = writer.sent_to(proxy);
         let acked = (acknack.missing.base - 1).clamp(proxy.acked, newest.max(proxy.acked));
         let big = acked > proxy.acked
-            && writer.history.get(acked).is_some_and(|s| s.payload.as_slice().len() > 60_000);
+            && writer.history.get(acked).is_some_and(|s| s.payload.as_slice().len() > proxy.path.whole());
         let mut wanted = Vec::new();
         for seq in acknack.missing.iter().filter(|seq| *seq <= sent) {
             if writer.can_send(seq, proxy) { wanted.push(seq) } else { irrelevant.push(seq) }

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use super::Core;
 use super::matching::{reader_mismatch, writer_mismatch};
+use super::peer::RemoteWriter;
+use super::writer::MAX_REQUESTED;
 use crate::discovery::EndpointData;
 use crate::graph::{GraphSnapshot, Incompatible, Policy, RemoteEndpoint, RemoteParticipant};
 use crate::guid::Guid;
@@ -33,6 +35,20 @@ impl Core {
             }
         }
         graph
+    }
+
+    /// Whether everything that input can create is within its limits and the books agree.
+    pub(crate) fn is_bounded(&self) -> bool {
+        let limits = &self.config.limits;
+        let pending: usize =
+            self.peers.values().flat_map(|p| p.writers.values()).map(RemoteWriter::pending_bytes).sum();
+        let proxies = self.writers.values().flat_map(|w| &w.proxies);
+        self.peers.len() <= limits.peers
+            && self.peers.values().all(|p| p.writers.len() + p.readers.len() <= limits.endpoints_per_peer)
+            && pending == self.pending_bytes
+            && pending <= limits.pending_bytes
+            && proxies.into_iter().all(|p| p.requested.len() <= MAX_REQUESTED)
+            && self.answers.len() + self.retries.len() <= 2 * limits.peers * limits.endpoints_per_peer
     }
 
     /// The readers a local writer is matched with.

@@ -1,0 +1,110 @@
+//! Entry points for fuzzers: plain functions over bytes that must return, whatever the bytes are.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use crate::config::Limits;
+use crate::discovery::{EndpointData, ParticipantData, read_key};
+use crate::endpoint::{EndpointQos, EndpointSpec, History, WriteOptions};
+use crate::guid::{Guid, VENDOR_ID};
+use crate::state::{Core, CoreConfig, Inbox, Outbox};
+use crate::wire::{
+    Encoder, Message, PARTICIPANT, SEDP_PUB_READER, SEDP_PUB_WRITER, SEDP_SUB_READER, SEDP_SUB_WRITER,
+    SPDP_READER, SPDP_WRITER,
+};
+
+const PEER: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7412);
+
+/// Parses `data` as a message and as discovery payloads.
+pub fn parse(data: &[u8]) {
+    if let Ok(message) = Message::parse(data) {
+        assert!(message.submessages().count() <= data.len());
+    }
+    let found = [
+        EndpointData::parse(data, true).is_ok(),
+        ParticipantData::parse(data).is_ok(),
+        read_key(data).is_some(),
+    ];
+    assert!(!data.is_empty() || found == [false; 3]);
+}
+
+/// Gives `data` to a participant that has a peer, writers and readers, as datagrams of that peer: each is a length
+/// (u16, little endian) and submessages.
+///
+/// **Panics**: the participant keeps more than its limits allow.
+pub fn datagrams(data: &[u8]) {
+    let mut now = Instant::now();
+    let (mut core, peer) = participant(now);
+    let (mut out, mut inbox) = (Outbox::default(), Inbox::default());
+    let mut rest = data;
+    while let Some(([a, b], after)) = rest.split_first_chunk() {
+        let len = usize::from(u16::from_le_bytes([*a, *b])).min(after.len());
+        let (body, after) = after.split_at(len);
+        rest = after;
+        let mut datagram = Vec::new();
+        Encoder::new(&mut datagram, peer.prefix);
+        datagram.extend_from_slice(body);
+        core.handle(&datagram, PEER, now, &mut out, &mut inbox);
+        core.flush(now, &mut out);
+        now += Duration::from_millis(7);
+        core.poll(now, &mut out, &mut inbox);
+        out.clear();
+        inbox.samples.clear();
+        assert!(core.is_bounded(), "state exceeds its limits");
+    }
+}
+
+/// A participant with reliable and best-effort endpoints that are matched with those of a peer.
+fn participant(now: Instant) -> (Core, Guid) {
+    let [v0, v1] = VENDOR_ID;
+    let guid = |n: u8| Guid { prefix: [v0, v1, n, 0, 0, 0, 0, 0, 0, 0, 0, n], entity: PARTICIPANT };
+    let at = |port| vec![SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)];
+    let data = |n: u8, port| ParticipantData {
+        guid: guid(n),
+        metatraffic: at(port),
+        user: at(port + 1),
+        lease: Duration::from_secs(20),
+        user_data: Vec::new(),
+    };
+    let limits = Limits { peers: 4, endpoints_per_peer: 16, pending_bytes: 1 << 20, ..Limits::default() };
+    let config = CoreConfig {
+        data: data(1, 7410),
+        announce_to: Vec::new(),
+        local: Vec::new(),
+        limits,
+        pace_bytes_per_s: 200_000_000,
+    };
+    let mut core = Core::new(config, Arc::default(), now);
+    let (mut out, mut inbox) = (Outbox::default(), Inbox::default());
+    let mut feed = |core: &mut Core, write: &dyn Fn(&mut Encoder<'_>)| {
+        let mut datagram = Vec::new();
+        write(&mut Encoder::new(&mut datagram, guid(2).prefix));
+        core.handle(&datagram, PEER, now, &mut out, &mut inbox);
+    };
+    feed(&mut core, &|e| e.data(SPDP_READER, SPDP_WRITER, 1, None, &data(2, 7412).payload()));
+    for (n, reliable) in [(1, true), (2, false)] {
+        let spec = EndpointSpec {
+            topic: format!("topic{n}"),
+            type_name: "T".into(),
+            qos: EndpointQos { reliable, transient_local: reliable, history: History::KeepLast(4) },
+            user_data: Vec::new(),
+        };
+        let remote = |kind| Guid { entity: [0, 0, n, kind], ..guid(2) };
+        let writer = EndpointData::local(remote(3), &spec, &[]).payload();
+        let reader = EndpointData::local(remote(4), &spec, &[]).payload();
+        feed(&mut core, &|e| e.data(SEDP_PUB_READER, SEDP_PUB_WRITER, i64::from(n), None, &writer));
+        feed(&mut core, &|e| e.data(SEDP_SUB_READER, SEDP_SUB_WRITER, i64::from(n), None, &reader));
+        let mut sent = Outbox::default();
+        core.create_reader(spec.clone(), Arc::new(drop), now, &mut sent);
+        let (local, _) = core.create_writer(spec, now, &mut sent);
+        let big = Bytes::from(vec![0; 200_000]);
+        for payload in [Bytes::from_static(&[0, 1, 0, 0, 1]), big] {
+            core.write(local.entity, &payload, WriteOptions::default(), 0, now, &mut sent)
+                .expect("invariant: the writer exists and the payload is valid");
+        }
+    }
+    (core, guid(2))
+}

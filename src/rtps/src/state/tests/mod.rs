@@ -1,0 +1,6 @@
+//! Whole networks of participants over a simulated link, from a seed.
+
+mod discovery;
+mod reliable;
+mod robust;
+mod sim;
