@@ -16,7 +16,6 @@ mod help;
 pub mod load;
 mod logging;
 mod params;
-mod ports;
 mod print_rules;
 mod run;
 mod summary;

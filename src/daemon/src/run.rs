@@ -15,11 +15,12 @@ use rostrans_engine::{
     running::{self, Deps, Running, Snapshot, TransportSnapshot},
     supervisor::State,
     topology::{Device, Topology},
+    transports::SystemTransports,
 };
 use rostrans_schema::TypeRegistry;
 use tracing::{error, info, warn};
 
-use crate::{dry_run::DryRun, exit::Exit, load::Env, ports::Ports, summary};
+use crate::{dry_run::DryRun, exit::Exit, load::Env, summary};
 
 /// What a run works with.
 pub(crate) struct Job<'a> {
@@ -65,14 +66,13 @@ async fn serve(job: &Job<'_>) -> Exit {
             };
         }
     };
-    let ports = Arc::new(Ports::default());
     let deps = Deps {
         codecs: Arc::clone(&job.codecs),
         types: Arc::clone(&job.types),
         adapters: AdapterSet::new(vec![Arc::clone(&adapter)]),
         clock: Arc::new(SystemClock),
-        transports: Arc::clone(&ports) as _,
-        monitor: monitor(job.settings, &ports),
+        transports: Arc::new(SystemTransports),
+        monitor: monitor(job.settings),
     };
     let running = running::start(job.topology, &deps);
     let problems = tokio::select! {
@@ -115,24 +115,10 @@ fn adapter(job: &Job<'_>) -> Result<Arc<dyn RosAdapter>, AdapterError> {
     Ok(DdsAdapter::new(DdsConfig { namespace, ..config })?)
 }
 
-fn monitor(settings: &Settings, ports: &Arc<Ports>) -> Option<Monitor> {
-    if !settings.flag("enable_monitor") {
-        return None;
-    }
+fn monitor(settings: &Settings) -> Option<Monitor> {
     let every = Duration::from_secs(settings.int("monitor_interval").unsigned_abs());
-    let ports = Arc::clone(ports);
     let json = settings.text("log_format") == "json";
-    Some(Monitor::new(every, move |rates| {
-        let routes = ports.routes();
-        if json {
-            rates.log_fields();
-            if !routes.is_empty() {
-                info!(routes, "routes");
-            }
-        } else {
-            info!("rates\n{rates}{routes}");
-        }
-    }))
+    settings.flag("enable_monitor").then(|| if json { Monitor::fields(every) } else { Monitor::table(every) })
 }
 
 /// Logs the summary: a text for people, or one event for each port and topic.

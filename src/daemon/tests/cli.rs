@@ -1,5 +1,7 @@
 //! The executable as a person or a service manager meets it.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 mod harness;
 
 use std::{net::UdpSocket, time::Duration};
@@ -285,4 +287,19 @@ fn a_log_folder_gets_the_log() {
     let log = std::fs::read_to_string(folder.path("log/rostrans.log")).unwrap();
     assert!(log.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{log}");
     assert!(log.contains("\"message\":\"stopped\""), "{log}");
+}
+
+#[test]
+fn sample_files_start_clean_on_a_machine_with_nothing_connected() {
+    let folder = Folder::new();
+    folder.samples();
+    let Output { code, err, out } = folder.run("-c rostrans.param --check");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let mut run = folder.start("-platform offscreen -c rostrans.param");
+    let text = run.wait_err("/mavros/imu/data ");
+    assert!(text.contains("sensor_msgs/msg/Imu"), "{text}");
+    run.wait_err("/my/topic");
+    run.signal("TERM");
+    run.wait_err("stopped");
+    assert_eq!(run.wait(), Some(0));
 }

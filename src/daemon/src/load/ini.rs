@@ -200,7 +200,6 @@ mod tests {
         insta::assert_snapshot!(read(text).1, @r"
         warning: p.ini:1: a key before the first '[name]' is ignored
         warning: p.ini:2: no plugin 'mavors'; did you mean 'mavros'?
-        warning: p.ini:3: a key before the first '[name]' is ignored
         error: p.ini:4: '[router' has no closing ']'; write '[name]'
         error: p.ini:6: invalid value 'maybe' for 'enable'; write true or false
         error: p.ini:7: invalid value 'first' for 'order'; write a whole number

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader, Read},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::{Duration, Instant},
@@ -33,6 +33,17 @@ impl Folder {
 
     pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Copies the sample files of the repository.
+    pub(crate) fn samples(&self) {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        fs::create_dir(self.path("config")).unwrap();
+        for name in
+            ["rostrans.param", "rostrans.filter", "config/ros_trans_config.yaml", "config/plugins_config.ini"]
+        {
+            fs::copy(root.join(name), self.path(name)).unwrap();
+        }
     }
 
     fn command(&self, words: &str) -> Command {
