@@ -11,7 +11,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     for message in rows.chunk_by(|a, b| a.msgid == b.msgid) {
         write_message(&mut out, message)?;
     }
+    write_describe(&mut out, &rows)?;
     fs::write(Path::new(&env::var("OUT_DIR")?).join("dialect.rs"), out)?;
+    Ok(())
+}
+
+/// The look-up from ids to types.
+fn write_describe(out: &mut String, rows: &[Row<'_>]) -> Result<(), Box<dyn Error>> {
+    writeln!(
+        out,
+        "/// A payload in words, e.g. `Attitude {{ time_boot_ms: 5, roll: 0.1, .. }}`, for logs and tools.\n///"
+    )?;
+    writeln!(out, "/// `None` for a message that is not in the table.")?;
+    writeln!(
+        out,
+        "pub fn describe(msgid: u32, payload: &[u8]) -> Option<String> {{\n    Some(match msgid {{"
+    )?;
+    for message in rows.chunk_by(|a, b| a.msgid == b.msgid) {
+        let Some(first) = message.first() else { continue };
+        let name = type_name(first.message);
+        writeln!(out, "        {name}::ID => format!(\"{{:?}}\", {name}::decode(payload)),")?;
+    }
+    writeln!(out, "        _ => return None,\n    }})\n}}\n")?;
+    writeln!(out, "/// Whether a message is in the table, with its checksum seed.")?;
+    writeln!(out, "pub fn crc_extra(msgid: u32) -> Option<u8> {{\n    Some(match msgid {{")?;
+    for message in rows.chunk_by(|a, b| a.msgid == b.msgid) {
+        let Some(first) = message.first() else { continue };
+        let name = type_name(first.message);
+        writeln!(out, "        {name}::ID => {name}::CRC_EXTRA,")?;
+    }
+    writeln!(out, "        _ => return None,\n    }})\n}}")?;
     Ok(())
 }
 

@@ -8,6 +8,8 @@
 use rostrans_core::registry::CodecRegistry;
 
 pub mod frames;
+#[doc(hidden)]
+pub mod fuzzing;
 mod generic;
 pub mod mavlink;
 mod options;

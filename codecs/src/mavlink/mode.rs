@@ -47,10 +47,10 @@ pub fn number(autopilot: u8, kind: u8, name: &str) -> Option<u32> {
     table.iter().find(|(_, n)| n.eq_ignore_ascii_case(name)).map(|(mode, _)| *mode)
 }
 
-/// Clears the reserved low half, and the sub mode of everything but AUTO and POSCTL.
+/// Clears the reserved low half, and the sub mode of everything but AUTO.
 fn px4_significant(custom_mode: u32) -> u32 {
     match custom_mode >> 16 & 0xff {
-        3 | 4 => custom_mode & 0xffff_0000,
+        4 => custom_mode & 0xffff_0000,
         _ => custom_mode & 0x00ff_0000,
     }
 }
@@ -78,8 +78,6 @@ const PX4_MODES: &[(u32, &str)] = &[
     (px4(1, 0), "MANUAL"),
     (px4(2, 0), "ALTCTL"),
     (px4(3, 0), "POSCTL"),
-    (px4(3, 1), "POSCTL.ORBIT"),
-    (px4(3, 2), "POSCTL.SLOW"),
     (px4(4, 1), "AUTO.READY"),
     (px4(4, 2), "AUTO.TAKEOFF"),
     (px4(4, 3), "AUTO.LOITER"),
@@ -224,7 +222,7 @@ mod tests {
         assert_eq!(shown(PX4, 2, 81, 393_216), "OFFBOARD");
         assert_eq!(shown(PX4, 2, 81, 50_593_792), "AUTO.LOITER");
         assert_eq!(shown(PX4, 2, 81, 393_216 | 0x1234), "OFFBOARD", "reserved bits are ignored");
-        assert_eq!(shown(PX4, 2, 81, 0x0706_0000), "OFFBOARD", "sub modes belong to AUTO and POSCTL");
+        assert_eq!(shown(PX4, 2, 81, 0x0706_0000), "OFFBOARD", "sub modes belong to AUTO");
         assert_eq!(shown(PX4, 2, 81, 0x00ff_0000), "CMODE(16711680)");
         assert_eq!(shown(PX4, 2, 0x50, 393_216), "MODE(0x50)");
         assert_eq!(shown(PX4, 2, 0, 393_216), "MODE(0x 0)");

@@ -1,0 +1,14 @@
+//! The codecs from outside: frames in, messages out.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
+#![expect(clippy::needless_pass_by_value, reason = "json!(..) is written where it is used")]
+
+mod generic;
+mod golden;
+mod link;
+mod oracle;
+mod property;
+mod service;
+mod state;
+mod support;
+mod telemetry;

@@ -1,0 +1,103 @@
+//! Nothing a peer sends breaks a codec.
+
+use proptest::prelude::*;
+use rostrans_codecs::{
+    fuzzing,
+    mavlink::dialect::{
+        BatteryStatus, EstimatorStatus, ExtendedSysState, GpsRawInt, Heartbeat, Message, Statustext,
+    },
+};
+use rostrans_core::codec::{Interest, Role};
+use serde_json::json;
+
+use crate::support::{Bench, v2_raw};
+
+/// Every telemetry codec with the ids it wants.
+fn telemetry() -> Vec<(&'static str, &'static [u32])> {
+    let registry = rostrans_codecs::builtin();
+    let codecs = registry.iter().filter(|codec| codec.info().roles.contains(&Role::Decode));
+    let ids = codecs.filter_map(|codec| match codec.info().interest {
+        Interest::Tags(ids) => Some((codec.info().name, ids)),
+        Interest::All => None,
+    });
+    ids.collect()
+}
+
+#[test]
+fn every_payload_length_of_every_message_is_published_or_used() {
+    for (codec, ids) in telemetry() {
+        let mut bench = Bench::new(codec, json!({}));
+        for id in ids {
+            for len in 0..=255 {
+                bench.frame(&v2_raw(*id, &vec![0xff; len])).unwrap();
+                bench.frame(&v2_raw(*id, &vec![0x00; len])).unwrap();
+            }
+        }
+        bench.tick();
+        for port in bench.ports() {
+            bench.take(port);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_payload_is_survived_and_what_is_published_is_valid(
+        frames in proptest::collection::vec((any::<proptest::sample::Index>(), proptest::collection::vec(any::<u8>(), 0..=255)), 1..20),
+    ) {
+        for (codec, ids) in telemetry() {
+            let mut bench = Bench::new(codec, json!({}));
+            for (index, payload) in &frames {
+                let sent = bench.frame(&v2_raw(ids[index.index(ids.len())], payload));
+                prop_assert_eq!(sent, Ok(()));
+            }
+            bench.tick();
+            for port in bench.ports() {
+                // Validated while it is read.
+                bench.take(port);
+            }
+        }
+    }
+
+    #[test]
+    fn any_enum_value_is_published(a: u8, b: u8, c: u32, flags: u16) {
+        let mut state = Bench::new("mavlink.state", json!({}));
+        state.message(&Heartbeat { kind: a, autopilot: b, base_mode: a, system_status: b, custom_mode: c, mavlink_version: 3 });
+        prop_assert_eq!(state.take("state").len(), 1);
+        state.message(&ExtendedSysState { vtol_state: a, landed_state: b });
+        prop_assert_eq!(state.take("extended_state").len(), 1);
+        let mut battery = Bench::new("mavlink.battery", json!({}));
+        battery.message(&BatteryStatus { kind: a, battery_function: b, charge_state: a, ..BatteryStatus::decode(&[]) });
+        prop_assert_eq!(battery.take("battery").len(), 1);
+        let mut global = Bench::new("mavlink.global_position", json!({}));
+        global.message(&GpsRawInt { fix_type: a, ..GpsRawInt::decode(&[]) });
+        prop_assert_eq!(global.take("raw_fix").len(), 1);
+        let mut estimator = Bench::new("mavlink.estimator_status", json!({}));
+        estimator.message(&EstimatorStatus { flags, ..EstimatorStatus::decode(&[]) });
+        prop_assert_eq!(estimator.take("estimator_status").len(), 1);
+        let mut text = Bench::new("mavlink.statustext", json!({}));
+        text.message(&Statustext { severity: a, ..Statustext::decode(&[]) });
+        prop_assert_eq!(text.take("recv").len(), 1);
+    }
+
+    #[test]
+    fn bytes_that_are_no_frame_are_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fuzzing::decode(&bytes);
+        for (codec, _) in telemetry() {
+            // A panic is the only failure.
+            let mut bench = Bench::new(codec, json!({}));
+            prop_assert!(rostrans_mavlink::Packet::parse(&bytes).is_some() || bench.frame(&bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn generic_codecs_survive_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fuzzing::encode(&bytes);
+        let mut raw = Bench::new("raw_bytes", json!({}));
+        prop_assert_eq!(raw.frame(&bytes), Ok(()));
+        prop_assert_eq!(raw.only("bytes")["data"].clone(), json!(bytes));
+        let mut latin1 = Bench::new("string", json!({"encoding": "latin-1"}));
+        prop_assert_eq!(latin1.frame(&bytes), Ok(()));
+        prop_assert_eq!(latin1.only("text")["data"].as_str().unwrap().chars().count(), bytes.len());
+    }
+}

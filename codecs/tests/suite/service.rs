@@ -1,0 +1,132 @@
+//! `json` and `cdr`: services, both ways.
+
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use rostrans_cdr::CdrBytes;
+use rostrans_core::{
+    codec::{Caller, Exchange, FrameOut, Reply, Retry},
+    transport::{Frame, Peer},
+};
+use rostrans_schema::{ServiceType, TypeName};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+use crate::support::{PEER, build, rule, service, types};
+
+const COMMAND_BOOL: &str = "mavros_msgs/srv/CommandBool";
+const SET_BOOL: &str = "std_srvs/srv/SetBool";
+
+fn exchange(codec: &str, srv_type: &str) -> Box<dyn Exchange> {
+    let mut rule = rule(codec, &json!({"timeout": 0.5}));
+    rule.links[0].service = Some(service(srv_type));
+    build(&rule, |codec, cx| codec.exchange(cx)).unwrap()
+}
+
+fn caller(codec: &str, srv_type: &str) -> Box<dyn Caller> {
+    let mut rule = rule(codec, &json!({}));
+    rule.links[0].service = Some(service(srv_type));
+    build(&rule, |codec, cx| codec.caller(cx)).unwrap()
+}
+
+fn parts(srv_type: &str) -> Arc<ServiceType> {
+    types().service(&TypeName::service(srv_type).unwrap()).unwrap()
+}
+
+fn frame(bytes: &[u8]) -> Frame<'_> {
+    Frame { bytes, peer: Peer::Udp(PEER), received: Instant::now(), tag: None }
+}
+
+fn frames(out: &mut FrameOut) -> Vec<Vec<u8>> {
+    let mut frames = Vec::new();
+    out.drain(|frame| frames.push(frame.to_vec()));
+    frames
+}
+
+fn request(srv_type: &str, value: &Value) -> CdrBytes {
+    parts(srv_type).request().json_to_cdr(value, &mut BytesMut::new()).unwrap()
+}
+
+fn response(srv_type: &str, value: &Value) -> CdrBytes {
+    parts(srv_type).response().json_to_cdr(value, &mut BytesMut::new()).unwrap()
+}
+
+fn shown(srv_type: &str, reply: Reply) -> Value {
+    let Reply::Done(sample) = reply else { panic!("{reply:?}") };
+    parts(srv_type).response().cdr_to_json(&sample).unwrap()
+}
+
+#[test]
+fn arming_is_asked_for_in_json() {
+    let mut exchange = exchange("json", COMMAND_BOOL);
+    assert_eq!(exchange.timeout(), Duration::from_millis(500));
+    let mut out = FrameOut::new();
+    exchange.request(&request(COMMAND_BOOL, &json!({"value": true})), &mut out).unwrap();
+    assert_eq!(frames(&mut out), [br#"{"value":true}"#]);
+    assert!(exchange.response(&frame(b"not json")).is_err());
+    assert!(exchange.response(&frame(br#"{"other": 1}"#)).is_err());
+    let reply = exchange.response(&frame(br#"{"success": true, "result": 4}"#)).unwrap();
+    assert_eq!(shown(COMMAND_BOOL, reply), json!({"success": true, "result": 4}));
+}
+
+#[test]
+fn errors_and_silence_of_the_peer_fail_the_call() {
+    let mut set = exchange("json", SET_BOOL);
+    let reply = set.response(&frame(br#"{"error": "no motor"}"#)).unwrap();
+    assert_eq!(shown(SET_BOOL, reply), json!({"success": false, "message": "no motor"}));
+    let Retry::GiveUp(Some(late)) = set.timed_out(1, &mut FrameOut::new()) else { panic!("no answer") };
+    let late = parts(SET_BOOL).response().cdr_to_json(&late).unwrap();
+    assert_eq!(late, json!({"success": false, "message": "the peer did not answer in time"}));
+    assert!(set.failure().is_some());
+
+    // This response has no way to say that it failed.
+    let mut get = exchange("json", "rcl_interfaces/srv/GetParameters");
+    assert_eq!(get.response(&frame(br#"{"error": "x"}"#)), Ok(Reply::Unrelated));
+    assert_eq!(get.timed_out(1, &mut FrameOut::new()), Retry::GiveUp(None));
+    assert_eq!(get.failure(), None);
+}
+
+#[test]
+fn json_frames_call_services() {
+    let mut caller = caller("json", SET_BOOL);
+    let got = caller.request(&frame(br#"{"data": true}"#)).unwrap().unwrap();
+    assert_eq!(got, request(SET_BOOL, &json!({"data": true})));
+    assert!(caller.request(&frame(br#"{"dta": true}"#)).is_err());
+    let mut out = FrameOut::new();
+    let answer = response(SET_BOOL, &json!({"success": true, "message": "done"}));
+    caller.response(Ok(&answer), &mut out).unwrap();
+    caller.response(Err("no server for the service"), &mut out).unwrap();
+    assert_eq!(
+        frames(&mut out),
+        [&br#"{"success":true,"message":"done"}"#[..], br#"{"error":"no server for the service"}"#]
+    );
+}
+
+#[test]
+fn cdr_samples_are_requests_and_responses() {
+    let mut exchange = exchange("cdr", COMMAND_BOOL);
+    let ask = request(COMMAND_BOOL, &json!({"value": true}));
+    let answer = response(COMMAND_BOOL, &json!({"success": true, "result": 0}));
+    let mut out = FrameOut::new();
+    exchange.request(&ask, &mut out).unwrap();
+    assert_eq!(frames(&mut out), [ask.to_vec()]);
+    assert_eq!(exchange.response(&frame(&answer)), Ok(Reply::Done(answer.clone())));
+    assert!(exchange.response(&frame(&answer[..4])).is_err());
+    let Retry::GiveUp(Some(failed)) = exchange.timed_out(1, &mut out) else { panic!("no answer") };
+    assert_eq!(failed, response(COMMAND_BOOL, &json!({})));
+
+    let mut caller = caller("cdr", COMMAND_BOOL);
+    assert_eq!(caller.request(&frame(&ask)), Ok(Some(ask)));
+    assert!(caller.request(&frame(b"\0\x01\0\0")).is_err());
+    caller.response(Ok(&answer), &mut out).unwrap();
+    caller.response(Err("timed out"), &mut out).unwrap();
+    assert_eq!(frames(&mut out), [answer.to_vec(), failed.to_vec()]);
+}
+
+#[test]
+fn timeout_must_be_sensible() {
+    let mut rule = rule("json", &json!({"timeout": 0}));
+    rule.links[0].service = Some(service(SET_BOOL));
+    let error = build(&rule, |codec, cx| codec.exchange(cx).map(drop)).unwrap_err();
+    assert_eq!(error.to_string(), "option 'timeout': 0 is not a number of seconds from 0.001 to 3600");
+}

@@ -1,0 +1,295 @@
+//! One decoder with recording publishers, on a clock that only moves when told.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use bytes::BytesMut;
+use rostrans_cdr::CdrBytes;
+use rostrans_codecs::mavlink::dialect::Message;
+use rostrans_core::{
+    adapter::{PublishError, Publisher},
+    clock::{Clock, RosTime},
+    codec::{Codec, CodecContext, CodecError, DecodeError, Decoder},
+    diag::Origin,
+    emit::{Emit, Outlet},
+    rule::{CodecOptions, Direction, ForwardRule, LinkConfig, Source, Target, UdpBind},
+    stats::LinkStats,
+    topic::{Durability, Qos, ServiceSpec, TopicName, TopicSpec},
+    transport::{ByteSink, Frame, Peer, SendError},
+};
+use rostrans_mavlink::{Packet, Sender, write_v1, write_v2};
+use rostrans_schema::{TypeName, TypeRegistry};
+use serde_json::Value;
+
+/// Nanoseconds since the epoch at which every test starts.
+pub(crate) const START_NS: i64 = 1_700_000_000_123_456_789;
+pub(crate) const PEER: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 14557);
+
+pub(crate) fn codec(name: &str) -> Arc<dyn Codec> {
+    Arc::clone(rostrans_codecs::builtin().get(name).unwrap_or_else(|| panic!("no codec '{name}'")))
+}
+
+/// A rule with one link, as a user would write it.
+pub(crate) fn rule(codec: &str, options: &Value) -> ForwardRule {
+    let mut rule = ForwardRule::new("rule", Direction::UdpToRostopic, Origin::Default);
+    rule.source = Source::Udp(UdpBind { addr: ([127, 0, 0, 1], 14540).into(), multicast_if: "".into() });
+    let mut link = LinkConfig::new("link", Some(codec.into()), Origin::Default);
+    link.options = CodecOptions(options.as_object().cloned().unwrap_or_default());
+    rule.links.push(link);
+    rule
+}
+
+pub(crate) fn topic(msg_type: &str) -> TopicSpec {
+    TopicSpec {
+        name: TopicName::parse("/topic").unwrap(),
+        msg_type: TypeName::message(msg_type).unwrap(),
+        qos: Qos::reliable(),
+    }
+}
+
+pub(crate) fn service(srv_type: &str) -> ServiceSpec {
+    ServiceSpec {
+        name: TopicName::parse("/service").unwrap(),
+        srv_type: TypeName::service(srv_type).unwrap(),
+    }
+}
+
+pub(crate) fn types() -> Arc<TypeRegistry> {
+    Arc::new(TypeRegistry::bundled())
+}
+
+/// Builds something from a rule's only link.
+pub(crate) fn build<T>(
+    rule: &ForwardRule,
+    make: impl FnOnce(&dyn Codec, &CodecContext<'_>) -> Result<T, CodecError>,
+) -> Result<T, CodecError> {
+    let link = &rule.links[0];
+    let codec = codec(link.codec.as_ref().unwrap().as_str());
+    make(&*codec, &CodecContext { rule, link, types: &types() })
+}
+
+/// A decoder under test.
+pub(crate) struct Bench {
+    decoder: Box<dyn Decoder>,
+    ports: Vec<(&'static str, TypeName, Arc<Recorder>)>,
+    outlets: Vec<Option<Outlet>>,
+    pool: BytesMut,
+    sink: Outbox,
+    clock: TestClock,
+    stats: LinkStats,
+    types: Arc<TypeRegistry>,
+    now: Instant,
+}
+
+impl Bench {
+    /// Every port bound and listened to.
+    pub(crate) fn new(codec: &str, options: Value) -> Self {
+        Self::of(&rule(codec, &options))
+    }
+
+    /// A codec that takes any type.
+    pub(crate) fn typed(codec: &str, options: Value, msg_type: &str) -> Self {
+        let mut rule = rule(codec, &options);
+        rule.links[0].topic = Some(topic(msg_type));
+        Self::of(&rule)
+    }
+
+    pub(crate) fn with_target(codec: &str, options: Value, target: SocketAddr) -> Self {
+        let mut rule = rule(codec, &options);
+        rule.links[0].target = Some(Target::Udp(target));
+        Self::of(&rule)
+    }
+
+    pub(crate) fn of(rule: &ForwardRule) -> Self {
+        let decoder = build(rule, |codec, cx| codec.decoder(cx)).unwrap();
+        let link = &rule.links[0];
+        let mut ports = Vec::new();
+        let mut outlets = Vec::new();
+        for port in codec(link.codec.as_ref().unwrap().as_str()).info().ports {
+            let msg_type = match port.msg_type {
+                Some(name) => TypeName::message(name).unwrap(),
+                None => link.topic.as_ref().unwrap().msg_type.clone(),
+            };
+            let recorder = Arc::new(Recorder { samples: Mutex::default(), matched: AtomicUsize::new(1) });
+            outlets.push(Some(Outlet {
+                publisher: Arc::clone(&recorder) as Arc<dyn Publisher>,
+                latched: port.qos.durability == Durability::TransientLocal,
+                limiter: None,
+            }));
+            ports.push((port.name, msg_type, recorder));
+        }
+        let now = Instant::now();
+        Self {
+            decoder,
+            ports,
+            outlets,
+            pool: BytesMut::new(),
+            sink: Outbox::default(),
+            clock: TestClock { start: now },
+            stats: LinkStats::default(),
+            types: types(),
+            now,
+        }
+    }
+
+    /// Hands over one frame.
+    pub(crate) fn frame(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
+        let tag = Packet::parse(bytes).map(|packet| packet.msgid);
+        let frame = Frame { bytes, peer: Peer::Udp(PEER), received: self.now, tag };
+        let Self { decoder, outlets, pool, sink, clock, stats, now, .. } = self;
+        let mut out = Emit::new(outlets, pool, Some(sink), Some(frame.peer), clock, *now, stats);
+        decoder.decode(&frame, &mut out)
+    }
+
+    /// Hands over one MAVLink 2 message of system 1, component 1.
+    pub(crate) fn message<M: Message>(&mut self, message: &M) {
+        self.frame(&v2(1, 1, message)).unwrap();
+    }
+
+    pub(crate) fn tick(&mut self) {
+        let Self { decoder, outlets, pool, sink, clock, stats, now, .. } = self;
+        let mut out = Emit::new(outlets, pool, Some(sink), None, clock, *now, stats);
+        decoder.tick(*now, &mut out);
+    }
+
+    /// Lets time pass, ticking each 100 ms.
+    pub(crate) fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.now += Duration::from_millis(100);
+            self.tick();
+        }
+    }
+
+    /// Lets time pass without a tick.
+    pub(crate) fn skip(&mut self, time: Duration) {
+        self.now += time;
+    }
+
+    /// What was published on a port since the last call, as JSON.
+    pub(crate) fn take(&mut self, port: &str) -> Vec<Value> {
+        let (_, msg_type, recorder) =
+            self.ports.iter().find(|(name, ..)| *name == port).unwrap_or_else(|| panic!("no port '{port}'"));
+        let message = self.types.message(msg_type).unwrap();
+        let samples = std::mem::take(&mut *recorder.samples.lock().unwrap());
+        let show = |sample: &CdrBytes| {
+            message.validate(sample).unwrap();
+            message.cdr_to_json(sample).unwrap()
+        };
+        samples.iter().map(show).collect()
+    }
+
+    /// The one message published on a port.
+    pub(crate) fn only(&mut self, port: &str) -> Value {
+        let mut messages = self.take(port);
+        assert_eq!(messages.len(), 1, "messages on '{port}'");
+        messages.remove(0)
+    }
+
+    /// Frames sent since the last call, with their destinations.
+    pub(crate) fn sent(&mut self) -> Vec<(Option<SocketAddr>, Vec<u8>)> {
+        std::mem::take(&mut *self.sink.0.lock().unwrap())
+    }
+
+    /// Pretends that a port has listeners or none.
+    pub(crate) fn listen(&mut self, port: &str, listeners: usize) {
+        for (name, _, recorder) in &self.ports {
+            if *name == port {
+                recorder.matched.store(listeners, Relaxed);
+            }
+        }
+    }
+
+    pub(crate) fn ports(&self) -> Vec<&'static str> {
+        self.ports.iter().map(|(name, ..)| *name).collect()
+    }
+}
+
+/// Keeps what is published.
+pub(crate) struct Recorder {
+    samples: Mutex<Vec<CdrBytes>>,
+    matched: AtomicUsize,
+}
+
+impl Publisher for Recorder {
+    fn publish(&self, _: RosTime, msg: &CdrBytes) -> Result<(), PublishError> {
+        self.samples.lock().unwrap().push(msg.clone());
+        Ok(())
+    }
+
+    fn matched(&self) -> usize {
+        self.matched.load(Relaxed)
+    }
+}
+
+/// Keeps what is sent.
+#[derive(Default)]
+struct Outbox(Mutex<Vec<(Option<SocketAddr>, Vec<u8>)>>);
+
+impl ByteSink for Outbox {
+    fn try_send(&self, frame: &[u8], to: Option<SocketAddr>) -> Result<(), SendError> {
+        self.0.lock().unwrap().push((to, frame.to_vec()));
+        Ok(())
+    }
+}
+
+struct TestClock {
+    start: Instant,
+}
+
+impl Clock for TestClock {
+    fn stamp(&self, at: Instant) -> RosTime {
+        let passed = at.saturating_duration_since(self.start).as_nanos();
+        RosTime { ns: START_NS + i64::try_from(passed).unwrap() }
+    }
+}
+
+/// A MAVLink 2 frame.
+pub(crate) fn v2<M: Message>(sysid: u8, compid: u8, message: &M) -> Vec<u8> {
+    let mut payload = BytesMut::new();
+    message.encode(&mut payload);
+    let mut frame = Vec::new();
+    write_v2(&mut frame, Sender { seq: 0, sysid, compid }, M::ID, &payload, M::CRC_EXTRA).unwrap();
+    frame
+}
+
+/// A MAVLink 1 frame.
+pub(crate) fn v1<M: Message>(sysid: u8, compid: u8, message: &M) -> Vec<u8> {
+    let mut payload = BytesMut::new();
+    message.encode(&mut payload);
+    let mut frame = Vec::new();
+    let payload = &payload[..M::BASE_LEN];
+    write_v1(&mut frame, Sender { seq: 0, sysid, compid }, M::ID, payload, M::CRC_EXTRA).unwrap();
+    frame
+}
+
+/// A MAVLink 2 frame of a message that may be unknown, with any payload.
+pub(crate) fn v2_raw(msgid: u32, payload: &[u8]) -> Vec<u8> {
+    let crc_extra = rostrans_mavlink::message(msgid).map_or(0, |info| info.crc_extra);
+    let mut frame = Vec::new();
+    write_v2(&mut frame, Sender { seq: 0, sysid: 1, compid: 1 }, msgid, payload, crc_extra).unwrap();
+    frame
+}
+
+/// Bytes written as hexadecimal text.
+pub(crate) fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.chars().map(|c| u8::try_from(c.to_digit(16).unwrap()).unwrap()).collect();
+    digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+/// Numbers of a JSON object's fields.
+pub(crate) fn numbers<const N: usize>(value: &Value, fields: [&str; N]) -> [f64; N] {
+    fields.map(|field| value[field].as_f64().unwrap_or_else(|| panic!("'{field}' in {value}")))
+}
+
+pub(crate) fn assert_close<const N: usize>(got: [f64; N], want: [f64; N], eps: f64) {
+    let close = got.iter().zip(want).all(|(g, w)| (g - w).abs() <= eps);
+    assert!(close, "got {got:?}, want {want:?}");
+}
