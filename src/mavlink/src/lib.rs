@@ -20,6 +20,7 @@
 mod crc;
 mod fields;
 mod framer;
+pub mod fuzzing;
 mod messages;
 mod packet;
 mod table;

@@ -20,6 +20,7 @@ use rostrans_core::{
     transport::{ByteSink, Framing, Transport, TransportError},
 };
 
+pub mod bench;
 mod framing;
 pub mod router;
 mod serial;

@@ -36,7 +36,11 @@ mod stats;
 mod udp;
 
 pub use self::stats::{EndpointSnapshot, FlowSnapshot, RouteSnapshot, RouteStats};
-pub(crate) use self::{serial::SerialRoute, udp::UdpRoute};
+pub(crate) use self::{
+    learn::{Learner, Origin},
+    serial::SerialRoute,
+    udp::UdpRoute,
+};
 
 /// A byte route.
 #[derive(Clone, Debug)]

@@ -268,6 +268,11 @@ proptest! {
     }
 
     #[test]
+    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+        crate::fuzzing::framer(&bytes);
+    }
+
+    #[test]
     fn datagram_bytes_are_frames_or_accounted_for(pieces in prop::collection::vec(piece(), 0..10)) {
         let bytes = pieces.concat();
         let mut frame_bytes = 0;

@@ -69,9 +69,6 @@ impl UdpRoute {
                 Origin::Vehicle => {
                     self.from_vehicles |= 1 << index;
                     down.add(len);
-                    for (number, endpoint) in (0..).zip(&self.config.endpoints) {
-                        outbox.push(bytes, *endpoint, number);
-                    }
                     continue;
                 }
                 Origin::Endpoint(number) => {
@@ -89,6 +86,15 @@ impl UdpRoute {
             self.stats.to_vehicles.add(sent, sent * len);
             if sent == 0 {
                 self.stats.unroutable.inc();
+            }
+        }
+        // Endpoint by endpoint, not datagram by datagram: the kernel then finds the same route and receiver again and
+        // again.
+        for (number, endpoint) in (0..).zip(&self.config.endpoints) {
+            for (index, datagram) in batch.iter().enumerate() {
+                if self.from_vehicles >> index & 1 == 1 {
+                    outbox.push(datagram.bytes, *endpoint, number);
+                }
             }
         }
         self.stats.from_vehicles.add(down.frames, down.bytes);
