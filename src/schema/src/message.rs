@@ -84,14 +84,17 @@ impl MessageType {
         self.read(sample, decode::message)
     }
 
-    /// Checks that `sample` is a complete value of this type: lengths, bounds, text, `bool`s, nothing left over but
-    /// up to 3 octets of padding.
+    /// Checks that `sample` starts with a complete value of this type: lengths, bounds, text, `bool`s. Gives the
+    /// number of octets after it.
+    ///
+    /// DDS pads to 4, and rclpy's `serialize_message` hands out what it had estimated, which has been seen to be 24
+    /// octets too many; a much larger rest tells of another type.
     ///
     /// **Errors**: [`SchemaError::Sample`].
-    pub fn validate(&self, sample: &[u8]) -> Result<(), SchemaError> {
+    pub fn validate(&self, sample: &[u8]) -> Result<usize, SchemaError> {
         self.read(sample, |shape, reader| {
             validate::message(shape, reader)?;
-            reader.finish()
+            Ok(reader.remaining())
         })
     }
 

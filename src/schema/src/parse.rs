@@ -1,7 +1,7 @@
 //! The text of `.msg`, `.srv` and `.action` files.
 //!
-//! Follows rosidl for ROS 2 and genmsg for ROS 1, but is kinder in one point: a `#` inside a quoted ROS 2 string
-//! is part of the string.
+//! Follows rosidl for ROS 2 and genmsg for ROS 1. In both a `#` starts a comment wherever it stands, even inside a quoted
+//! ROS 2 string; only the string constants of ROS 1 may contain it.
 
 mod literal;
 
@@ -139,7 +139,7 @@ fn parse_line(
     dialect: Dialect,
     message: &mut MessageDef,
 ) -> Result<(), ParseProblem> {
-    let code = strip_comment(line, dialect).trim();
+    let code = line.split('#').next().unwrap_or_default().trim();
     if code.is_empty() {
         return Ok(());
     }
@@ -177,33 +177,6 @@ fn parse_line(
     let written = type_word.to_owned();
     message.fields.push(FieldDef { name, base, arity, default, written, line: line_no });
     Ok(())
-}
-
-/// The line without its comment. ROS 2: a `#` inside quotes does not start one.
-fn strip_comment(line: &str, dialect: Dialect) -> &str {
-    let mut quote = None;
-    let mut chars = line.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match (c, quote) {
-            ('#', None) => return line.get(..at).unwrap_or(line),
-            // Only a quote that opens a value opens a string: `it's` does not.
-            ('"' | '\'', None) if dialect == Dialect::Ros2 && opens_value(line, at) => {
-                let closes = line.get(at + 1..).is_some_and(|rest| rest.contains(c));
-                quote = closes.then_some(c);
-            }
-            ('\\', Some(_)) => {
-                chars.next();
-            }
-            (c, Some(open)) if c == open => quote = None,
-            _ => {}
-        }
-    }
-    line
-}
-
-fn opens_value(line: &str, at: usize) -> bool {
-    let before = line.get(..at).unwrap_or_default();
-    before.ends_with(|c: char| c.is_whitespace() || matches!(c, '=' | '[' | ','))
 }
 
 /// The text of a constant's value. A ROS 1 string takes the whole rest of the line, `#` and all.

@@ -60,7 +60,7 @@ fn comments_and_blank_lines_are_nothing() {
 
 #[test]
 fn constants_keep_value_and_spelling() {
-    let text = "int8 A=-0x7f\nuint64 B = 18446744073709551615\nfloat32 C=1e-3 # small\nbool D=True\nstring E='it\\'s # 1'\nstring F=plain";
+    let text = "int8 A=-0x7f\nuint64 B = 18446744073709551615\nfloat32 C=1e-3 # small\nbool D=True\nstring E='it\\'s' # 1\nstring F=plain\nstring G='a#b'";
     let def = ros2(text).unwrap();
     let values: Vec<&Literal> = def.constants.iter().map(|c| &c.value).collect();
     let want = [
@@ -68,8 +68,10 @@ fn constants_keep_value_and_spelling() {
         &Literal::Int(u64::MAX.into()),
         &Literal::Float(1e-3),
         &Literal::Bool(true),
-        &Literal::Text("it's # 1".into()),
+        &Literal::Text("it's".into()),
         &Literal::Text("plain".into()),
+        // What rosidl makes of it.
+        &Literal::Text("'a".into()),
     ];
     assert_eq!(values, want);
     assert_eq!(def.constants[0].written, "-0x7f");
