@@ -74,15 +74,22 @@ class DaemonTest(PeerTest):
         self.addCleanup(pty.close)
         return pty
 
-    def rostrans(self, *options, params="", rules=None, env=None):
-        """rostrans with a parameter file and, if given, a rule file."""
+    def folder(self):
+        """An empty folder that is removed after the test."""
         folder = tempfile.TemporaryDirectory(prefix="rostrans-test-")
         self.addCleanup(folder.cleanup)
-        param_file = Path(folder.name) / "rostrans.param"
+        return Path(folder.name)
+
+    def rostrans(self, *options, params="", rules=None, env=None):
+        """rostrans with a parameter file and, if given, a rule file; waits until it runs."""
+        folder = self.folder()
+        param_file = folder / "rostrans.param"
         param_file.write_text(params)
         command = [BINARIES / "rostrans", "-c", param_file]
         if rules is not None:
-            rule_file = Path(folder.name) / "rules.yaml"
+            rule_file = folder / "rules.yaml"
             rule_file.write_text(rules)
             command += ["--rules", rule_file]
-        return self.start(*command, *options, env=env)
+        program = self.start(*command, *options, env=env)
+        program.wait_text("running;")
+        return program
