@@ -81,19 +81,4 @@ impl<'a> CdrWriter<'a> {
         self.length(text.encode_utf16().count());
         text.encode_utf16().for_each(|unit| self.number(u32::from(unit)));
     }
-
-    /// Reserves a `u32` length to be filled in by [`CdrWriter::set_length`]; returns its position.
-    pub fn length_later(&mut self) -> usize {
-        self.number(0_u32);
-        self.position() - 4
-    }
-
-    /// Fills in a length reserved by [`CdrWriter::length_later`].
-    pub fn set_length(&mut self, position: usize, len: usize) {
-        let len = u32::try_from(len).unwrap_or(u32::MAX);
-        let at = self.origin + position;
-        if let Some(field) = self.buf.get_mut(at..at + 4) {
-            field.copy_from_slice(&len.to_le_bytes());
-        }
-    }
 }

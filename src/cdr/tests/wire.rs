@@ -106,17 +106,6 @@ fn wide_strings_have_a_word_for_each_unit() {
 }
 
 #[test]
-fn length_written_later_lands_in_its_place() {
-    let mut buf = BytesMut::from(&b"xy"[..]);
-    let mut writer = CdrWriter::new(&mut buf);
-    writer.number(9_u8);
-    let length = writer.length_later();
-    writer.numbers(&[1_u16, 2, 3]);
-    writer.set_length(length, 3);
-    assert_eq!(&buf[2..], [9, 0, 0, 0, 3, 0, 0, 0, 1, 0, 2, 0, 3, 0]);
-}
-
-#[test]
 fn ros1_fields_have_no_padding_and_no_nul() {
     let mut buf = BytesMut::new();
     let mut writer = Ros1Writer::new(&mut buf);

@@ -15,29 +15,40 @@ pub(crate) fn message<T: Input>(
     value: &T,
     writer: &mut CdrWriter<'_>,
 ) -> Result<(), ValueError> {
-    let Some(count) = value.field_count() else {
+    let Some(mut given) = value.fields() else {
         return Err(kind("a structure", value));
     };
     if shape.fields().is_empty() {
         writer.number(0_u8);
     }
-    let mut used = 0;
-    for (position, field) in shape.fields().iter().enumerate() {
-        match value.field(&field.name, position) {
+    let mut unused = given.len();
+    // Fields mostly come in the order of the type: only the others are searched for.
+    let mut next = given.next();
+    for field in shape.fields() {
+        let inner = match next {
+            Some((name, inner)) if *name == *field.name => {
+                next = given.next();
+                Some(inner)
+            }
+            _ => value.field(&field.name),
+        };
+        match inner {
             Some(inner) => {
-                used += 1;
+                unused = unused.saturating_sub(1);
                 field_value(field, inner, writer).map_err(|e| e.in_field(&field.name))?;
             }
             None => default(field, writer),
         }
     }
-    match value.stranger(shape) {
-        Some(name) if used != count => {
-            let problem = ValueProblem::Unknown(shape.name().to_string());
-            Err(ValueError::here(problem).in_field(name))
-        }
-        _ => Ok(()),
-    }
+    if unused == 0 { Ok(()) } else { Err(stranger(shape, value)) }
+}
+
+/// The error for a field that `shape` lacks, or that is given twice.
+fn stranger<T: Input>(shape: &Shape, value: &T) -> ValueError {
+    let is_field = |name: &str| shape.fields().iter().any(|f| *f.name == *name);
+    let stranger = value.fields().and_then(|mut fields| fields.find(|(name, _)| !is_field(name)));
+    let error = ValueError::here(ValueProblem::Unknown(shape.name().to_string()));
+    error.in_field(stranger.map_or("", |(name, _)| name))
 }
 
 fn field_value<T: Input>(field: &Field, value: &T, writer: &mut CdrWriter<'_>) -> Result<(), ValueError> {
@@ -55,8 +66,23 @@ fn field_value<T: Input>(field: &Field, value: &T, writer: &mut CdrWriter<'_>) -
         return Err(kind("a list", value));
     };
     length(field.arity, items.len(), writer)?;
+    match &field.field_type {
+        // The usual long lists, without a look at the type for each number.
+        FieldType::Primitive(Primitive::F64) => elements(items, writer, |v, w| float(v).map(|v| w.number(v))),
+        FieldType::Primitive(Primitive::F32) => {
+            elements(items, writer, |v, w| single_float(v).map(|v| w.number(v)))
+        }
+        other => elements(items, writer, |v, w| single(other, v, w)),
+    }
+}
+
+fn elements<T: Input>(
+    items: &[T],
+    writer: &mut CdrWriter<'_>,
+    write: impl Fn(&T, &mut CdrWriter<'_>) -> Result<(), ValueError>,
+) -> Result<(), ValueError> {
     for (index, item) in items.iter().enumerate() {
-        single(&field.field_type, item, writer).map_err(|e| e.in_element(index))?;
+        write(item, writer).map_err(|e| e.in_element(index))?;
     }
     Ok(())
 }
@@ -120,8 +146,7 @@ fn number<T: Input>(base: Primitive, value: &T, writer: &mut CdrWriter<'_>) -> R
         Primitive::Bool => {
             writer.number(u8::from(value.as_bool().ok_or_else(|| kind("true or false", value))?))
         }
-        #[expect(clippy::cast_possible_truncation, reason = "a float32 field takes the nearest float32")]
-        Primitive::F32 => writer.number(float(value)? as f32),
+        Primitive::F32 => writer.number(single_float(value)?),
         Primitive::F64 => writer.number(float(value)?),
         Primitive::Byte | Primitive::Char | Primitive::U8 => writer.number::<u8>(integer(base, value)?),
         Primitive::I8 => writer.number::<i8>(integer(base, value)?),
@@ -137,6 +162,11 @@ fn number<T: Input>(base: Primitive, value: &T, writer: &mut CdrWriter<'_>) -> R
 
 fn float<T: Input>(value: &T) -> Result<f64, ValueError> {
     value.as_float().ok_or_else(|| kind("a number", value))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a float32 field takes the nearest float32")]
+fn single_float<T: Input>(value: &T) -> Result<f32, ValueError> {
+    float(value).map(|value| value as f32)
 }
 
 fn integer<T: Input, N: TryFrom<i128>>(base: Primitive, value: &T) -> Result<N, ValueError> {

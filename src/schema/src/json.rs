@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
 use crate::{
     base64,
@@ -63,17 +63,12 @@ impl Input for Value {
         self.as_array().map(Vec::as_slice)
     }
 
-    fn field_count(&self) -> Option<usize> {
-        self.as_object().map(Map::len)
+    fn fields(&self) -> Option<impl ExactSizeIterator<Item = (&str, &Self)>> {
+        Some(self.as_object()?.iter().map(|(name, value)| (name.as_str(), value)))
     }
 
-    fn field(&self, name: &str, _position: usize) -> Option<&Self> {
+    fn field(&self, name: &str) -> Option<&Self> {
         self.as_object()?.get(name)
-    }
-
-    fn stranger(&self, shape: &Shape) -> Option<&str> {
-        let is_field = |key: &str| shape.fields().iter().any(|f| *f.name == *key);
-        self.as_object()?.keys().map(String::as_str).find(|key| !is_field(key))
     }
 
     fn excerpt(&self) -> Excerpt {

@@ -18,12 +18,10 @@ pub(crate) trait Input: Sized {
     fn as_octets(&self) -> Option<Cow<'_, [u8]>>;
     /// The elements of a list.
     fn as_list(&self) -> Option<&[Self]>;
-    /// How many fields it has, if it is a structure.
-    fn field_count(&self) -> Option<usize>;
-    /// The field `name`; `position` is where the type has it, a hint.
-    fn field(&self, name: &str, position: usize) -> Option<&Self>;
-    /// The first field whose name is not among those of `shape`.
-    fn stranger(&self, shape: &Shape) -> Option<&str>;
+    /// Its fields in the order they were given, if it is a structure.
+    fn fields(&self) -> Option<impl ExactSizeIterator<Item = (&str, &Self)>>;
+    /// The field `name`.
+    fn field(&self, name: &str) -> Option<&Self>;
     /// Its text for an error message.
     fn excerpt(&self) -> Excerpt;
 }

@@ -62,13 +62,6 @@ impl Value {
             _ => None,
         }
     }
-
-    fn fields(&self) -> Option<&[(Box<str>, Self)]> {
-        match self {
-            Self::Struct(fields) => Some(fields),
-            _ => None,
-        }
-    }
 }
 
 impl Input for Value {
@@ -112,21 +105,13 @@ impl Input for Value {
         }
     }
 
-    fn field_count(&self) -> Option<usize> {
-        self.fields().map(<[_]>::len)
+    fn fields(&self) -> Option<impl ExactSizeIterator<Item = (&str, &Self)>> {
+        let Self::Struct(fields) = self else { return None };
+        Some(fields.iter().map(|(name, value)| (&**name, value)))
     }
 
-    fn field(&self, name: &str, position: usize) -> Option<&Self> {
-        let fields = self.fields()?;
-        match fields.get(position) {
-            Some((found, value)) if **found == *name => Some(value),
-            _ => fields.iter().find(|(found, _)| **found == *name).map(|(_, value)| value),
-        }
-    }
-
-    fn stranger(&self, shape: &Shape) -> Option<&str> {
-        let is_field = |key: &str| shape.fields().iter().any(|f| *f.name == *key);
-        self.fields()?.iter().map(|(name, _)| &**name).find(|name| !is_field(name))
+    fn field(&self, name: &str) -> Option<&Self> {
+        self.fields()?.find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
     fn excerpt(&self) -> Excerpt {
