@@ -77,6 +77,8 @@ impl<T> DropOldest<T> {
     ///
     /// **Cancel safety**: an item is taken only when the future completes.
     pub async fn pop(&self) -> T {
+        // A queue that never runs dry must not keep its worker's thread from other tasks.
+        tokio::task::consume_budget().await;
         loop {
             if let Some(item) = self.try_pop() {
                 return item;

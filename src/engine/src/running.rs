@@ -120,10 +120,12 @@ impl Running {
     /// Ends in order within `budget`: rules stop reading, work off their queues, answer the calls they hold and
     /// withdraw their endpoints; then ports close; then adapters leave the graph. What is left is aborted.
     pub async fn shutdown(self, budget: Duration) -> Shutdown {
-        let deadline = Instant::now() + budget;
+        let start = Instant::now();
         let mut aborted = Vec::new();
-        for supervisor in [&self.rules, &self.transports, &self.adapters, &self.root] {
-            aborted.extend(supervisor.stop(deadline).await);
+        // A stage that hangs must leave time for the next ones to end in order.
+        let stages = [(&self.rules, 3), (&self.transports, 2), (&self.adapters, 1), (&self.root, 0)];
+        for (supervisor, sixths_left) in stages {
+            aborted.extend(supervisor.stop(start + budget - budget / 6 * sixths_left).await);
         }
         Shutdown { aborted }
     }

@@ -10,6 +10,7 @@ mod telemetry;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
+    time::Instant,
 };
 
 use self::telemetry::{Harness, WANTED};
@@ -68,10 +69,11 @@ async fn inline_path_allocates_nothing_per_frame() {
 /// Three frames of four are wanted; one of them is malformed.
 fn feed(harness: &mut Harness, frames: u64) {
     for i in 0..frames {
+        let now = Instant::now();
         match i % 4 {
-            0 => harness.frame(&[], WANTED),
-            1 => harness.frame(&[1; 40], WANTED + 1),
-            _ => harness.frame(&[2; 40], WANTED),
+            0 => harness.frame(&[], WANTED, now),
+            1 => harness.frame(&[1; 40], WANTED + 1, now),
+            _ => harness.frame(&[2; 40], WANTED, now),
         }
         if i % 8 == 7 {
             harness.ingress.batch_end();

@@ -21,6 +21,7 @@ use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{CallError, ServiceHandler},
     codec::{Exchange, FrameOut, Reply, Retry},
+    rate::RateLimiter,
     transport::{BoxFuture, Frame},
 };
 use tokio::{
@@ -70,6 +71,7 @@ struct Unanswered {
 /// One service, owned by the rule's worker.
 struct Lane {
     exchange: Guarded<Box<dyn Exchange>>,
+    limiter: Option<RateLimiter>,
     way: Way,
     waiting: VecDeque<Call>,
     open: Option<Open>,
@@ -119,8 +121,7 @@ pub(super) async fn run(env: &Env, context: &Context) -> Result<(), Failure> {
             Some(call) = calls.recv() => {
                 queue.set_open(true);
                 if let Some(lane) = lanes.get_mut(call.link) {
-                    lane.waiting.push_back(call);
-                    lane.start_next(&mut out);
+                    lane.call(call, &mut out);
                 }
             }
             frame = queue.frames.pop() => {
@@ -200,14 +201,25 @@ impl Drop for PickedUp {
 
 impl Lane {
     fn new(link: Arc<Link>, way: Way) -> Result<Self, Failure> {
+        let limiter = link.config().rate_limit.map(RateLimiter::new);
         let exchange = Guarded::new(link, |codec, cx| codec.exchange(cx))?;
         let (errors, unsent) =
             (Trouble::new("call not expressed or not understood"), Trouble::new("request not sent"));
-        Ok(Self { exchange, way, waiting: VecDeque::new(), open: None, errors, unsent })
+        Ok(Self { exchange, limiter, way, waiting: VecDeque::new(), open: None, errors, unsent })
     }
 
     fn link(&self) -> Arc<Link> {
         Arc::clone(self.exchange.link())
+    }
+
+    /// Takes a call in: it starts at once, waits its turn, or is refused.
+    fn call(&mut self, call: Call, out: &mut FrameOut) {
+        if self.limiter.as_mut().is_some_and(|limiter| !limiter.admit(now())) {
+            self.exchange.link().stats.dropped_rate.inc();
+            return self.fail(call.reply, CallError::Busy);
+        }
+        self.waiting.push_back(call);
+        self.start_next(out);
     }
 
     /// Starts the oldest waiting call, unless one is in flight.

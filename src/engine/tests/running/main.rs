@@ -8,6 +8,7 @@ mod codec;
 mod device;
 mod faults;
 mod inbound;
+mod logs;
 #[cfg(unix)]
 mod loopback;
 mod outbound;

@@ -123,10 +123,10 @@ impl Harness {
         Self { ingress, running }
     }
 
-    /// Feeds one frame.
-    pub(crate) fn frame(&mut self, bytes: &[u8], tag: u32) {
+    /// Feeds one frame; transports read the clock once per batch.
+    pub(crate) fn frame(&mut self, bytes: &[u8], tag: u32, received: Instant) {
         let peer = Peer::Udp(([127, 0, 0, 1], 14_550).into());
-        self.ingress.frame(&Frame { bytes, peer, received: Instant::now(), tag: Some(tag) });
+        self.ingress.frame(&Frame { bytes, peer, received, tag: Some(tag) });
     }
 }
 

@@ -1,0 +1,109 @@
+//! What people get to read: a line per change, not per event.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use rostrans_core::rule::Direction::UdpToRostopic;
+use rostrans_engine::{running::start, supervisor::State};
+use tracing::{
+    Level, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+    subscriber::DefaultGuard,
+};
+
+use crate::world::{PATIENCE, World, peer, topic_link, udp};
+
+/// Keeps the lines of level info and above.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl Lines {
+    /// Keeps what this thread logs until the guard is dropped.
+    fn keep(&self) -> DefaultGuard {
+        tracing::subscriber::set_default(self.clone())
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+struct Text(String);
+
+impl Visit for Text {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        match field.name() {
+            "message" => self.0.insert_str(0, &format!("{value:?}")),
+            name => self.0.push_str(&format!(" {name}={value:?}")),
+        }
+    }
+}
+
+impl Subscriber for Lines {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() <= Level::INFO && metadata.target().starts_with("rostrans")
+    }
+
+    fn new_span(&self, _span: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &span::Id, _values: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &span::Id, _follows: &span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut text = Text(String::new());
+        event.record(&mut text);
+        self.0.lock().unwrap().push(format!("{} {}", event.metadata().level(), text.0));
+    }
+
+    fn enter(&self, _span: &span::Id) {}
+
+    fn exit(&self, _span: &span::Id) {}
+}
+
+fn world() -> World {
+    let mut world = World::new();
+    let source = world.transport(&udp(9000));
+    world.rule("up", UdpToRostopic, Some(source), vec![(topic_link("inline", "/a"), None)]);
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn port_in_use_is_one_line_and_its_return_another() {
+    let lines = Lines::default();
+    let _guard = lines.keep();
+    let world = world();
+    world.devices.refuse(&udp(9000), 30);
+    let running = start(&world.topology, &world.deps());
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    let transport = running.snapshot().transports[0].clone();
+    assert_eq!((transport.state, transport.restarts), (State::Running, 30));
+    let lines = lines.take();
+    assert_eq!(lines.len(), 2, "{lines:#?}");
+    assert!(lines[0].starts_with("WARN not working; trying again until it does"), "{lines:#?}");
+    assert!(lines[0].contains("udp 127.0.0.1:9000 (rule up)") && lines[0].contains("ss -ulpn"), "{lines:#?}");
+    assert!(lines[1].starts_with("INFO working again"), "{lines:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_frames_are_one_line_and_then_a_summary_every_ten_seconds() {
+    let lines = Lines::default();
+    let _guard = lines.keep();
+    let world = world();
+    let running = start(&world.topology, &world.deps());
+    running.settled(PATIENCE).await;
+    for _ in 0..250 {
+        world.devices.datagram(&udp(9000), b"bad", peer(1)).await;
+        tokio::time::sleep(Duration::from_millis(101)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let expected =
+        |count| format!("WARN frame not decoded rule=up link=inline count={count} error=bad magic number");
+    assert_eq!(lines.take(), [expected(1), expected(99), expected(99), expected(51)]);
+}
