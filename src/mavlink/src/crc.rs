@@ -1,4 +1,4 @@
-//! The MAVLink checksum: CRC-16/MCRF4XX (X.25 polynomial, reflected, no final inversion), eight bytes a step.
+//! The MAVLink checksum: CRC-16/MCRF4XX (X.25 polynomial, reflected, no final inversion), sixteen bytes a step.
 
 /// Checksum of `bytes`.
 pub fn crc(bytes: &[u8]) -> u16 {
@@ -17,44 +17,55 @@ pub(crate) fn crc_of_parts(header: &[u8], payload: &[u8], crc_extra: u8) -> u16 
     byte(update(update(INIT, header), payload), crc_extra)
 }
 
-#[expect(clippy::indexing_slicing, reason = "a byte is a valid index into a table of 256")]
 fn update(mut crc: u16, bytes: &[u8]) -> u16 {
-    let (blocks, rest) = bytes.as_chunks::<8>();
-    for &[b0, b1, b2, b3, b4, b5, b6, b7] in blocks {
-        let [c0, c1] = crc.to_le_bytes();
-        let [t0, t1, t2, t3, t4, t5, t6, t7] = &TABLES;
-        crc = t7[usize::from(b0 ^ c0)]
-            ^ t6[usize::from(b1 ^ c1)]
-            ^ t5[usize::from(b2)]
-            ^ t4[usize::from(b3)]
-            ^ t3[usize::from(b4)]
-            ^ t2[usize::from(b5)]
-            ^ t1[usize::from(b6)]
-            ^ t0[usize::from(b7)];
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    for block in blocks {
+        crc = step(crc, block, &TABLES);
+    }
+    let (blocks, rest) = rest.as_chunks::<8>();
+    for block in blocks {
+        crc = step(crc, block, TABLES.last_chunk().expect("invariant: there are 16 tables"));
     }
     rest.iter().fold(crc, |crc, &b| byte(crc, b))
+}
+
+/// Takes in `N` bytes with one look-up each. Only the first two depend on the checksum so far, so they come last: the
+/// processor does the others meanwhile.
+#[expect(clippy::indexing_slicing, reason = "a byte is a valid index into a table of 256")]
+#[inline]
+fn step<const N: usize>(crc: u16, block: &[u8; N], tables: &[[u16; 256]; N]) -> u16 {
+    let [c0, c1] = crc.to_le_bytes();
+    let each = block.iter().zip(tables).enumerate().rev();
+    each.fold(0, |sum, (at, (b, table))| {
+        let index = match at {
+            0 => b ^ c0,
+            1 => b ^ c1,
+            _ => *b,
+        };
+        sum ^ table[usize::from(index)]
+    })
 }
 
 #[expect(clippy::indexing_slicing, reason = "a byte is a valid index into a table of 256")]
 fn byte(crc: u16, b: u8) -> u16 {
     let [low, _] = crc.to_le_bytes();
-    (crc >> 8) ^ TABLES[0][usize::from(low ^ b)]
+    (crc >> 8) ^ TABLES[15][usize::from(low ^ b)]
 }
 
 const INIT: u16 = 0xFFFF;
 /// The X.25 polynomial, bits reversed.
 const POLYNOMIAL: u16 = 0x8408;
 
-/// `TABLES[k][b]` is the checksum of byte `b` followed by `k` zero bytes, from zero.
-static TABLES: [[u16; 256]; 8] = tables();
+/// `TABLES[15 - k][b]` is the checksum of byte `b` followed by `k` zero bytes, from zero.
+static TABLES: [[u16; 256]; 16] = tables();
 
 #[expect(
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     reason = "evaluated by the compiler; the indices count to 256"
 )]
-const fn tables() -> [[u16; 256]; 8] {
-    let mut t = [[0; 256]; 8];
+const fn tables() -> [[u16; 256]; 16] {
+    let mut t = [[0; 256]; 16];
     let mut i = 0;
     while i < 256 {
         let mut crc = i as u16;
@@ -63,18 +74,18 @@ const fn tables() -> [[u16; 256]; 8] {
             crc = if crc & 1 == 1 { (crc >> 1) ^ POLYNOMIAL } else { crc >> 1 };
             bit += 1;
         }
-        t[0][i] = crc;
+        t[15][i] = crc;
         i += 1;
     }
-    let mut k = 1;
-    while k < 8 {
+    let mut k = 15;
+    while k > 0 {
         let mut i = 0;
         while i < 256 {
-            let shorter = t[k - 1][i];
-            t[k][i] = (shorter >> 8) ^ t[0][(shorter & 0xFF) as usize];
+            let shorter = t[k][i];
+            t[k - 1][i] = (shorter >> 8) ^ t[15][(shorter & 0xFF) as usize];
             i += 1;
         }
-        k += 1;
+        k -= 1;
     }
     t
 }
@@ -95,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_bytes_a_step_equal_bit_by_bit() {
+    fn many_bytes_a_step_equal_bit_by_bit() {
         let bytes: Vec<u8> = (0..=255).map(|i: u8| i.wrapping_mul(73).rotate_left(3)).collect();
         for len in 0..bytes.len() {
             assert_eq!(crc(&bytes[..len]), bit_by_bit(&bytes[..len]), "{len} bytes");

@@ -6,7 +6,7 @@
 //!               +---- 0.2 s .. 5 s ------+
 //! ```
 //!
-//! A missing port is waited for. Each change of state is one log line, with what to do about it.
+//! A missing port is waited for. Each change of state is told to the ingress once, with what to do about it.
 
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ use tokio::{
 };
 use tokio_serial::SerialStream;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
-use tracing::{debug, info, warn};
+use tracing::debug;
 
 use super::{WriteQueue, backoff::Backoff, port};
 use crate::{
@@ -63,29 +63,24 @@ impl SerialTransport {
         let mut backoff = Backoff::default();
         let mut told = None;
         loop {
+            // The log line of each change is the ingress's: it knows the rules that wait for the port.
             let reason = match port::open(&self.port) {
                 Ok(port) => {
-                    info!(port = %self.port, "serial port open");
+                    debug!(port = %self.port, "serial port open");
                     ingress.device(DeviceState::Up);
+                    told = None;
                     let opened = Instant::now();
                     let end = self.serve(port, &mut *ingress, &mut cancelled).await;
-                    let dropped = self.queue.close();
+                    let dropped_bytes = self.queue.close();
                     self.stream.reset();
                     let End::Lost(reason) = end else { return };
-                    warn!(port = %self.port, error = reason, dropped_bytes = dropped, "serial port lost; waiting for it");
+                    debug!(port = %self.port, reason, dropped_bytes, "serial port lost");
                     if opened.elapsed() >= STABLE {
                         backoff.reset();
                     }
                     reason
                 }
-                Err(reason) => {
-                    if told.as_ref() == Some(&reason) {
-                        debug!(port = %self.port, error = reason, "serial port still away");
-                    } else {
-                        warn!(port = %self.port, error = reason, "cannot open serial port; waiting for it");
-                    }
-                    reason
-                }
+                Err(reason) => reason,
             };
             if told.as_ref() != Some(&reason) {
                 ingress.device(DeviceState::Down(&reason));
