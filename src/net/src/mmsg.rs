@@ -189,6 +189,22 @@ pub(crate) fn poll(fds: &mut [libc::pollfd], timeout: Option<Duration>) -> io::R
     if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) }
 }
 
+/// Asks for a receive buffer beyond the system's limit, which needs `CAP_NET_ADMIN`; false when that is missing.
+pub(crate) fn force_recv_buffer(socket: &impl AsRawFd, bytes: usize) -> bool {
+    let Ok(bytes) = libc::c_int::try_from(bytes) else { return false };
+    // SAFETY: the option's value is a live integer of the length given.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_RCVBUFFORCE,
+            ptr::from_ref(&bytes).cast(),
+            C_INT_LEN,
+        )
+    };
+    result == 0
+}
+
 /// A socket address in the kernel's form, large enough for IPv4 and IPv6.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -250,6 +266,8 @@ impl RawAddr {
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "an integer has a few bytes")]
+const C_INT_LEN: libc::socklen_t = size_of::<libc::c_int>() as libc::socklen_t;
 #[expect(clippy::cast_possible_truncation, reason = "address families are small numbers")]
 const AF_INET: libc::sa_family_t = libc::AF_INET as libc::sa_family_t;
 #[expect(clippy::cast_possible_truncation, reason = "address families are small numbers")]

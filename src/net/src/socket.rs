@@ -53,6 +53,10 @@ pub fn bind(addr: SocketAddr, options: &BindOptions) -> io::Result<(UdpSocket, G
     socket.set_broadcast(options.broadcast)?;
     // A refused size is not an error: the kernel caps it silently, and the caller is told what it got.
     socket.set_recv_buffer_size(options.recv_buffer)?;
+    if socket.recv_buffer_size()? / 2 < options.recv_buffer {
+        // Past the system's limit where the process may; `Granted` tells the outcome.
+        crate::mmsg::force_recv_buffer(&socket, options.recv_buffer);
+    }
     socket.set_send_buffer_size(options.send_buffer)?;
     socket.bind(&addr.into())?;
     let granted =

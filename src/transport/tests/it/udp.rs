@@ -1,3 +1,4 @@
+use rostrans_core::rule::UdpBind;
 use rostrans_core::transport::{Framing, Malformed, Peer, SendError, TransportError};
 use rostrans_transport::{Config, Device, open, sender};
 
@@ -108,6 +109,32 @@ async fn port_in_use_is_an_error_worth_another_try() {
     assert_eq!(addr, local(&holder));
     drop(holder);
     open(config).expect("free again");
+}
+
+fn udp_at(addr: &str, multicast_if: &str) -> Device {
+    Device::Udp(UdpBind { addr: addr.parse().unwrap(), multicast_if: multicast_if.into() })
+}
+
+#[tokio::test]
+async fn group_is_heard_on_the_chosen_interface_by_every_member() {
+    let start = |addr: &str| Run::start(udp_at(addr, "127.0.0.1"), Framing::Datagram, Options::default());
+    let mut one = start("239.255.77.2:0");
+    let group = one.addr();
+    let mut two = start(&group.to_string());
+    assert_eq!((one.next().await, two.next().await), (Told::Up, Told::Up));
+    one.sink.try_send(b"to all", Some(group)).unwrap();
+    assert_eq!((one.frame().await, two.frame().await), (b"to all".to_vec(), b"to all".to_vec()));
+    one.stop().await;
+    two.stop().await;
+}
+
+#[tokio::test]
+async fn broadcast_is_sent_and_heard() {
+    let mut run = Run::start(udp_at("127.255.255.255:0", ""), Framing::Datagram, Options::default());
+    assert_eq!(run.next().await, Told::Up);
+    sender(run.addr()).unwrap().try_send(b"to all", None).unwrap();
+    assert_eq!(run.frame().await, b"to all");
+    run.stop().await;
 }
 
 #[tokio::test]
