@@ -1,7 +1,8 @@
 //! Publishes a ROS 2 topic: `rtps_pub KIND TOPIC RATE_HZ COUNT [best_effort|reliable|latched]`.
 //!
 //! KIND is `string`, `imu` or `image` (1280x720 rgb8). Waits for a reader (not for `latched`), writes COUNT samples,
-//! stays for two seconds and prints counters. `ROS_DOMAIN_ID` chooses the domain; only this host is searched.
+//! stays for two seconds (`latched`: 15) and prints counters. `ROS_DOMAIN_ID` chooses the domain; only this host is
+//! searched, unless `ROS_AUTOMATIC_DISCOVERY_RANGE` is `SUBNET`.
 #![expect(clippy::print_stdout, reason = "a command line program")]
 
 #[path = "common/mod.rs"]
@@ -45,7 +46,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         wait_until(due, || false);
         writer.write(&Bytes::from(kind.build(seq)))?;
     }
-    wait_until(Instant::now() + Duration::from_secs(2), || false);
+    let stay = if mode == "latched" { 15 } else { 2 };
+    wait_until(Instant::now() + Duration::from_secs(stay), || false);
     println!("wrote {count} to {} readers: {:?}", writer.matched(), participant.stats());
     Ok(())
 }

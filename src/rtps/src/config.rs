@@ -26,6 +26,9 @@ pub struct ParticipantConfig {
     pub interfaces: Vec<IpAddr>,
     /// USER_DATA of the participant; ROS peers expect `enclave=/;`.
     pub user_data: Vec<u8>,
+    /// Whether writers and readers of this participant talk to each other, as they do between participants. They
+    /// use the sockets for it, so not with [`DiscoveryRange::Off`].
+    pub match_own: bool,
     /// How long peers keep us without hearing an announcement.
     pub lease: Duration,
     /// Bounds on what datagrams from outside can make us store.
@@ -47,6 +50,7 @@ impl Default for ParticipantConfig {
             static_peers: Vec::new(),
             interfaces: Vec::new(),
             user_data: b"enclave=/;".to_vec(),
+            match_own: false,
             lease: Duration::from_secs(20),
             limits: Limits::default(),
             pace_bytes_per_s: 200_000_000,

@@ -74,6 +74,7 @@ fn participant(now: Instant) -> (Core, Guid) {
         data: data(1, 7410),
         announce_to: Vec::new(),
         local: Vec::new(),
+        match_own: true,
         limits,
         pace_bytes_per_s: 200_000_000,
     };

@@ -21,7 +21,7 @@ use crate::wire::PARTICIPANT;
 /// One DDS participant: its sockets, threads and everything it knows about others.
 ///
 /// Clones share the participant; it closes when the last one is dropped. Its writers and readers do not keep it open.
-/// Endpoints of one participant do not talk to each other.
+/// Endpoints of one participant talk to each other only with [`ParticipantConfig::match_own`].
 #[derive(Clone)]
 pub struct Participant(Arc<Owner>);
 
@@ -49,6 +49,7 @@ impl Participant {
             },
             announce_to: addresses.announce_to,
             local: addresses.local,
+            match_own: config.match_own,
             limits: config.limits,
             pace_bytes_per_s: config.pace_bytes_per_s,
         };

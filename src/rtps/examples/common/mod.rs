@@ -103,10 +103,12 @@ impl Cdr {
     }
 }
 
-/// This host only, in the domain of the environment.
+/// Domain and range of the environment.
 pub(crate) fn config() -> ParticipantConfig {
     let domain = std::env::var("ROS_DOMAIN_ID").ok().and_then(|d| d.parse().ok()).unwrap_or(0);
-    ParticipantConfig { domain, range: DiscoveryRange::Localhost, ..Default::default() }
+    let subnet = std::env::var("ROS_AUTOMATIC_DISCOVERY_RANGE").is_ok_and(|range| range == "SUBNET");
+    let range = if subnet { DiscoveryRange::Subnet } else { DiscoveryRange::Localhost };
+    ParticipantConfig { domain, range, ..Default::default() }
 }
 
 /// Nanoseconds since 1970.

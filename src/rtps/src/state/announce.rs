@@ -35,7 +35,7 @@ impl Core {
         let mut targets: Vec<_> =
             self.config.announce_to.iter().copied().filter(|to| !own.contains(to)).collect();
         for peer in self.peers.values() {
-            if !targets.contains(&peer.metatraffic.to) {
+            if !targets.contains(&peer.metatraffic.to) && !own.contains(&peer.metatraffic.to) {
                 targets.push(peer.metatraffic.to);
             }
         }

@@ -85,6 +85,8 @@ pub(crate) const BURST: usize = 60_000;
 const CATCH_UP: Duration = Duration::from_micros(400);
 /// One loss event is answered by one reduction of the rate.
 const LOSS_WINDOW: Duration = Duration::from_millis(20);
+/// Several waiting samples multiply the rate by their number, up to this.
+const MAX_HURRY: u32 = 4;
 /// The rate rises by this factor with each undisturbed sample.
 const SPEED_UP: f64 = 1.1;
 /// The rate never exceeds this multiple of the configured one.
@@ -140,8 +142,10 @@ impl Lane {
 
     /// Notes that `bytes` left, and sets the time of the next burst.
     pub(crate) fn spent(&mut self, bytes: usize, now: Instant) {
+        // Samples that pile up would be given up by a keep-last history: better lost on the way than not sent.
+        let backlog = u32::try_from(self.fresh.len()).unwrap_or(u32::MAX).clamp(1, MAX_HURRY);
         #[expect(clippy::cast_precision_loss, reason = "datagrams are small numbers")]
-        let pause = Duration::from_secs_f64(bytes as f64 / self.rate);
+        let pause = Duration::from_secs_f64(bytes as f64 / self.rate) / backlog;
         let earliest = now.checked_sub(CATCH_UP).unwrap_or(now);
         self.next = self.next.max(earliest) + pause;
     }

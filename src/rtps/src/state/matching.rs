@@ -2,110 +2,23 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use tracing::{debug, info, warn};
+use tracing::{debug, warn};
 
-use super::lane::Lane;
 use super::outbox::{Inbox, Outbox};
 use super::partial::Partials;
 use super::peer::{Address, Peer, RemoteReader, RemoteWriter, choose};
-use super::reader::{Arrival, LocalReader, Sink, WriterProxy};
+use super::reader::{Arrival, LocalReader, WriterProxy};
 use super::writer::{LocalWriter, ReaderProxy};
 use super::{Core, at_latest};
-use crate::discovery::{EndpointData, ParticipantData, mismatches};
+use crate::discovery::{EndpointData, mismatches};
 use crate::graph::{Policy, RemoteQos};
 use crate::guid::Guid;
 use crate::stats::add;
-use crate::wire::{
-    AckNack, Entity, PARTICIPANT, Prefix, SEDP_PUB_READER, SEDP_PUB_WRITER, SEDP_SUB_READER, SEDP_SUB_WRITER,
-    SequenceSet,
-};
-
-/// A participant whose address another one announces is dropped when it stays silent for this long.
-const REPLACED_GRACE: Duration = Duration::from_secs(10);
+use crate::wire::{AckNack, Entity, Prefix, SequenceSet};
 
 impl Core {
-    /// Takes a participant announcement.
-    pub(super) fn on_participant(
-        &mut self,
-        data: ParticipantData,
-        same_host: bool,
-        now: Instant,
-        out: &mut Outbox,
-        inbox: &mut Inbox,
-    ) {
-        let prefix = data.guid.prefix;
-        let local = &self.config.local;
-        let Some(metatraffic) = choose(&data.metatraffic, same_host, local) else { return };
-        let user = choose(&data.user, same_host, local).unwrap_or(metatraffic);
-        if let Some(peer) = self.peers.get_mut(&prefix) {
-            peer.expires = now + data.lease;
-            if peer.data != data {
-                (peer.data, peer.metatraffic, peer.user) = (data, metatraffic, user);
-                inbox.graph_changed = true;
-                self.readdress(prefix);
-            }
-            return;
-        }
-        // Probably the one we knew at this address was killed and restarted. It may still prove to be alive: the new
-        // announcement could be a fake.
-        for old in self.peers.values_mut().filter(|p| p.metatraffic == metatraffic) {
-            old.expires = old.expires.min(now + REPLACED_GRACE);
-        }
-        if self.peers.len() >= self.config.limits.peers {
-            add(&self.counters.over_limit, 1);
-            return;
-        }
-        info!(participant = %data.guid, address = %metatraffic.to, "participant found");
-        let peer = Peer {
-            expires: now + data.lease,
-            data,
-            metatraffic,
-            user,
-            writers: HashMap::new(),
-            readers: HashMap::new(),
-            lanes: Vec::new(),
-            is_local: same_host,
-        };
-        self.peers.insert(prefix, peer);
-        inbox.graph_changed = true;
-        self.announce_to(&[metatraffic.to], out);
-        self.open_builtin(prefix, metatraffic, now, out);
-    }
-
-    /// Connects the endpoints that exchange announcements with a new peer, and tells it all of ours.
-    fn open_builtin(&mut self, prefix: Prefix, address: Address, now: Instant, out: &mut Outbox) {
-        let pairs = [(SEDP_PUB_WRITER, SEDP_PUB_READER, true), (SEDP_SUB_WRITER, SEDP_SUB_READER, false)];
-        for (writer, reader, writers) in pairs {
-            let proxy = WriterProxy::new(reader, true, Sink::Discovery { writers });
-            let remote = RemoteWriter {
-                data: None,
-                to: address.to,
-                proxies: vec![proxy],
-                partials: Partials::default(),
-            };
-            if let Some(peer) = self.peers.get_mut(&prefix) {
-                peer.writers.insert(writer, remote);
-            }
-            self.invite(prefix, writer, reader, address, out);
-            let guid = Guid { prefix, entity: reader };
-            let proxy = ReaderProxy::new(guid, address.to, address.path, true);
-            self.add_reader_proxy(writer, proxy, true, now, out);
-            self.push_history(writer, guid, address, now);
-        }
-    }
-
-    /// Queues everything a writer holds for one reader without waiting to be asked.
-    fn push_history(&mut self, writer: Entity, reader: Guid, address: Address, now: Instant) {
-        let Some(local) = self.writers.get_mut(&writer) else { return };
-        let Some(proxy) = local.proxies.iter_mut().find(|p| p.guid == reader) else { return };
-        for seq in local.history.seqs() {
-            proxy.request(seq);
-        }
-        self.queue_repair(writer, reader, address, now);
-    }
-
     /// Takes what the announcing writers of a peer said.
     pub(super) fn on_news(&mut self, now: Instant, out: &mut Outbox, inbox: &mut Inbox) {
         for (prefix, writers, arrival) in std::mem::take(&mut self.news) {
@@ -124,7 +37,7 @@ impl Core {
         }
     }
 
-    fn on_endpoint(
+    pub(super) fn on_endpoint(
         &mut self,
         data: EndpointData,
         is_writer: bool,
@@ -146,7 +59,8 @@ impl Core {
             self.remove_endpoint(guid, inbox);
         }
         let Some(peer) = self.peers.get_mut(&guid.prefix) else { return };
-        if peer.writers.len() + peer.readers.len() >= self.config.limits.endpoints_per_peer {
+        let full = peer.writers.len() + peer.readers.len() >= self.config.limits.endpoints_per_peer;
+        if full && guid.prefix != self.config.data.guid.prefix {
             add(&self.counters.over_limit, 1);
             return;
         }
@@ -206,7 +120,7 @@ impl Core {
     }
 
     /// Adds a reader to a writer and, when it is reliable, tells it what there is.
-    fn add_reader_proxy(
+    pub(super) fn add_reader_proxy(
         &mut self,
         writer: Entity,
         proxy: ReaderProxy,
@@ -248,7 +162,14 @@ impl Core {
     }
 
     /// An empty ACKNACK that asks for a heartbeat: the writer learns at once that we are here.
-    fn invite(&mut self, prefix: Prefix, writer: Entity, reader: Entity, address: Address, out: &mut Outbox) {
+    pub(super) fn invite(
+        &mut self,
+        prefix: Prefix,
+        writer: Entity,
+        reader: Entity,
+        address: Address,
+        out: &mut Outbox,
+    ) {
         self.acks = self.acks.wrapping_add(1);
         let acknack =
             AckNack { reader, writer, missing: SequenceSet::new(1), count: self.acks, is_final: false };
@@ -258,7 +179,7 @@ impl Core {
         });
     }
 
-    fn remove_endpoint(&mut self, guid: Guid, inbox: &mut Inbox) {
+    pub(super) fn remove_endpoint(&mut self, guid: Guid, inbox: &mut Inbox) {
         let Some(peer) = self.peers.get_mut(&guid.prefix) else { return };
         if guid.is_reader() {
             if peer.readers.remove(&guid.entity).is_none() {
@@ -291,50 +212,6 @@ impl Core {
         }
     }
 
-    /// Drops a participant and everything of it.
-    pub(super) fn remove_peer(&mut self, prefix: Prefix, why: &'static str, inbox: &mut Inbox) {
-        let Some(peer) = self.peers.remove(&prefix) else { return };
-        info!(participant = %peer.data.guid, why, "participant gone");
-        for writer in peer.writers.values() {
-            self.pending_bytes -= writer.pending_bytes();
-            unmatch(&self.readers, writer);
-        }
-        for writer in self.writers.values_mut() {
-            writer.drop_proxies(|p| p.guid.prefix == prefix);
-        }
-        inbox.graph_changed = true;
-    }
-
-    /// Drops participants that have not been heard of for their lease.
-    pub(super) fn drop_expired(&mut self, now: Instant, inbox: &mut Inbox) {
-        let expired: Vec<_> =
-            self.peers.iter().filter(|(_, p)| now >= p.expires).map(|(prefix, _)| *prefix).collect();
-        expired.into_iter().for_each(|prefix| self.remove_peer(prefix, "lease ran out", inbox));
-    }
-
-    /// Uses the addresses a peer announces from now on.
-    fn readdress(&mut self, prefix: Prefix) {
-        let Some(peer) = self.peers.get_mut(&prefix) else { return };
-        peer.lanes.retain(|lane: &Lane| lane.due().is_some());
-        for (entity, writer) in &mut peer.writers {
-            let own =
-                writer.data.as_ref().and_then(|d| choose(&d.locators, peer.is_local, &self.config.local));
-            let builtin = matches!(*entity, SEDP_PUB_WRITER | SEDP_SUB_WRITER);
-            writer.to = own.unwrap_or(if builtin { peer.metatraffic } else { peer.user }).to;
-        }
-        for reader in peer.readers.values_mut() {
-            reader.address =
-                choose(&reader.data.locators, peer.is_local, &self.config.local).unwrap_or(peer.user);
-        }
-        for writer in self.writers.values_mut() {
-            for proxy in writer.proxies.iter_mut().filter(|p| p.guid.prefix == prefix) {
-                let address = peer.readers.get(&proxy.guid.entity).map_or(peer.metatraffic, |r| r.address);
-                (proxy.to, proxy.path) = (address.to, address.path);
-            }
-            writer.rebuild_dests();
-        }
-    }
-
     /// Starts periodic heartbeats of a writer until its readers have caught up.
     pub(super) fn arm(&mut self, entity: Entity, now: Instant) {
         let Some(writer) = self.writers.get_mut(&entity) else { return };
@@ -353,7 +230,7 @@ impl RemoteWriter {
     }
 }
 
-fn unmatch(readers: &HashMap<Entity, LocalReader>, writer: &RemoteWriter) {
+pub(super) fn unmatch(readers: &HashMap<Entity, LocalReader>, writer: &RemoteWriter) {
     for reader in writer.proxies.iter().filter_map(|p| readers.get(&p.reader)) {
         reader.matched.fetch_sub(1, Ordering::Relaxed);
     }
@@ -399,9 +276,4 @@ fn compare(
 fn report(local: Guid, remote: Guid, topic: &str, policies: &[Policy]) {
     let names: Vec<_> = policies.iter().map(|p| p.name()).collect();
     warn!(%topic, %local, %remote, policies = names.join(", "), "endpoints do not fit and will not talk");
-}
-
-/// The participant a dispose notice of the participant announcer is about.
-pub(super) fn disposed_participant(key: Option<Guid>, source: Prefix) -> bool {
-    key.is_none_or(|guid| guid.prefix == source && guid.entity == PARTICIPANT)
 }

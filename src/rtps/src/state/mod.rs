@@ -19,6 +19,7 @@ mod lane;
 mod matching;
 mod outbox;
 mod partial;
+mod participants;
 mod peer;
 mod reader;
 mod receive;
@@ -56,6 +57,8 @@ pub(crate) struct CoreConfig {
     pub(crate) announce_to: Vec<SocketAddrV4>,
     /// Addresses of this host.
     pub(crate) local: Vec<Ipv4Addr>,
+    /// Treat ourselves as a peer.
+    pub(crate) match_own: bool,
     pub(crate) limits: Limits,
     pub(crate) pace_bytes_per_s: u64,
 }
@@ -115,7 +118,7 @@ impl Core {
             .into_iter()
             .map(|entity| (entity, LocalWriter::new(entity, builtin.clone())))
             .collect();
-        Self {
+        let mut core = Self {
             config,
             counters,
             peers: HashMap::new(),
@@ -138,7 +141,11 @@ impl Core {
             spdp_seq: 1,
             announcements: 0,
             acks: 0,
+        };
+        if core.config.match_own {
+            core.add_self(now);
         }
+        core
     }
 
     /// The participant's id.
@@ -190,6 +197,7 @@ impl Core {
         writer.announced = self.announce_endpoint(guid, &writer.spec, true, now, out);
         self.writers.insert(guid.entity, writer);
         self.match_local_writer(guid.entity, now, out);
+        self.add_own(guid, now, out);
         (guid, matched)
     }
 
@@ -207,6 +215,7 @@ impl Core {
         let reader = LocalReader { spec, sink: Sink::User(sink), matched: matched.clone(), announced };
         self.readers.insert(guid.entity, reader);
         self.match_local_reader(guid.entity, out);
+        self.add_own(guid, now, out);
         (guid, matched)
     }
 
@@ -217,6 +226,7 @@ impl Core {
             for lane in self.peers.values_mut().flat_map(|p| &mut p.lanes) {
                 lane.forget_writer(entity);
             }
+            self.remove_endpoint(Guid { entity, ..self.guid() }, &mut Inbox::default());
             self.withdraw_endpoint(entity, writer.announced, true, now, out);
         }
     }
@@ -226,6 +236,7 @@ impl Core {
         let reader = self.readers.remove(&entity)?;
         reader.matched.store(0, Ordering::Relaxed);
         self.unmatch_local_reader(entity);
+        self.remove_endpoint(Guid { entity, ..self.guid() }, &mut Inbox::default());
         self.withdraw_endpoint(entity, reader.announced, false, now, out);
         Some(reader.sink)
     }

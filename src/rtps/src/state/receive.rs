@@ -4,9 +4,9 @@ use std::net::SocketAddrV4;
 use std::time::Instant;
 
 use super::Core;
-use super::matching::disposed_participant;
 use super::outbox::{Inbox, Outbox};
 use super::partial::{Added, Room};
+use super::participants::disposed_participant;
 use super::peer::RemoteWriter;
 use super::reader::{Arrival, HoldRoom, Outcome, Sink, WriterProxy};
 use crate::config::Limits;
@@ -57,7 +57,7 @@ impl Core {
                 Submessage::InfoDestination(to) => cx.for_us = to == self.prefix() || to == [0; 12],
                 Submessage::InfoTimestamp(time) => cx.source_time = time,
                 Submessage::InfoSource(source) => (cx.source, cx.source_time) = (source, None),
-                _ if !cx.for_us || cx.source == self.prefix() => {}
+                _ if !cx.for_us => {}
                 Submessage::Data(data) if data.writer == SPDP_WRITER => {
                     self.on_spdp(&cx, &data, now, out, inbox)
                 }
@@ -85,6 +85,7 @@ impl Core {
             return;
         }
         match ParticipantData::parse(data.payload) {
+            Ok(_) if cx.source == self.prefix() => {}
             Ok(data) if data.guid.prefix == cx.source => {
                 self.on_participant(data, cx.same_host, now, out, inbox)
             }

@@ -15,7 +15,7 @@ impl Core {
     /// Everything discovered so far.
     pub(crate) fn snapshot(&self) -> GraphSnapshot {
         let mut graph = GraphSnapshot::default();
-        for peer in self.peers.values() {
+        for peer in self.peers.values().filter(|p| p.data.guid != self.guid()) {
             graph.participants.push(RemoteParticipant {
                 guid: peer.data.guid,
                 user_data: peer.data.user_data.clone(),
@@ -43,8 +43,9 @@ impl Core {
         let pending: usize =
             self.peers.values().flat_map(|p| p.writers.values()).map(RemoteWriter::pending_bytes).sum();
         let proxies = self.writers.values().flat_map(|w| &w.proxies);
-        self.peers.len() <= limits.peers
-            && self.peers.values().all(|p| p.writers.len() + p.readers.len() <= limits.endpoints_per_peer)
+        let others = || self.peers.values().filter(|p| p.data.guid != self.guid());
+        others().count() <= limits.peers
+            && others().all(|p| p.writers.len() + p.readers.len() <= limits.endpoints_per_peer)
             && pending == self.pending_bytes
             && pending <= limits.pending_bytes
             && proxies.into_iter().all(|p| p.requested.len() <= MAX_REQUESTED)

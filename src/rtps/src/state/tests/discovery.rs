@@ -123,3 +123,30 @@ fn many_endpoints_are_announced_under_loss() {
     let refused = |counters: &Counters| counters.snapshot().over_limit;
     assert_eq!(refused(&net.nodes[1].counters), 10 + 60 + 2 - 64);
 }
+
+#[test]
+fn endpoints_of_one_participant_talk_when_asked_to() {
+    for match_own in [false, true] {
+        let mut net = Net::new(6, 0, false, PERFECT);
+        net.match_own = match_own;
+        net.add(0);
+        net.add(1);
+        let writer = net.writer(0, "t", RELIABLE);
+        let (reader, log) = net.reader(0, "t", RELIABLE);
+        net.run(Duration::from_secs(2));
+        assert_eq!(net.matched(0, writer), usize::from(match_own));
+        for n in 0..3 {
+            net.write(0, writer, payload(n, 100_000)).unwrap();
+        }
+        net.run(Duration::from_secs(1));
+        let expected: Vec<u32> = if match_own { (0..3).collect() } else { Vec::new() };
+        assert_eq!(numbers(&log, |_| 100_000), expected);
+        assert_eq!(
+            net.nodes[0].core.snapshot().participants.len(),
+            1,
+            "we are no participant of our own graph"
+        );
+        net.act(0, |core, now, out| core.remove_reader(reader.entity, now, out).is_some());
+        assert_eq!(net.matched(0, writer), 0);
+    }
+}

@@ -57,6 +57,7 @@ pub(super) struct Net {
     /// Everything that was ever sent, when wanted.
     pub(super) capture: Option<Vec<Vec<u8>>>,
     lan: bool,
+    pub(super) match_own: bool,
 }
 
 pub(super) struct Node {
@@ -79,6 +80,7 @@ impl Net {
             sent: 0,
             capture: None,
             lan,
+            match_own: false,
         };
         (0..count).for_each(|place| net.add(place));
         net
@@ -109,6 +111,7 @@ impl Net {
             },
             announce_to: (0..8).map(|p| Self::ports(self.lan, p)[0]).collect(),
             local: vec![*metatraffic.ip()],
+            match_own: self.match_own,
             limits: Limits { peers: 16, endpoints_per_peer: 64, ..Limits::default() },
             pace_bytes_per_s: 200_000_000,
         };
@@ -266,9 +269,12 @@ pub(super) const LATCHED: EndpointQos =
 
 /// Payload number `n` of a size, filled so that damage shows.
 pub(super) fn payload(n: u32, len: usize) -> Vec<u8> {
+    // A pattern whose length divides no fragment size shows fragments in the wrong place.
+    let pattern: Vec<u8> = (0..251).map(|i: u8| i.wrapping_mul(7).wrapping_add(n.to_le_bytes()[0])).collect();
     let mut bytes = vec![0, 1, 0, 0];
     bytes.extend(n.to_le_bytes());
-    bytes.extend((8..len.max(8)).map(|i| (i * 7 + n as usize).to_le_bytes()[0]));
+    bytes.extend(pattern.repeat(len / 251 + 1));
+    bytes.truncate(len.max(8));
     bytes
 }
 
