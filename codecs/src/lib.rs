@@ -5,8 +5,11 @@
 
 #![warn(clippy::indexing_slicing)]
 
-use rostrans_core::registry::CodecRegistry;
+use std::sync::Arc;
 
+use rostrans_core::{codec::Codec, registry::CodecRegistry};
+
+pub mod example;
 pub mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -16,8 +19,12 @@ mod options;
 
 /// Every codec that ships.
 pub fn builtin() -> CodecRegistry {
+    let own: Vec<Arc<dyn Codec>> = vec![
+        // Protocols with one codec, a line each.
+        Arc::new(example::my_codec::MyCodec),
+    ];
     let mut registry = CodecRegistry::new();
-    for codec in generic::codecs().into_iter().chain(mavlink::codecs()) {
+    for codec in generic::codecs().into_iter().chain(mavlink::codecs()).chain(own) {
         registry.register(codec).expect("invariant: the names in these lists differ");
     }
     registry

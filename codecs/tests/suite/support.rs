@@ -3,7 +3,7 @@
 use std::{
     net::SocketAddr,
     sync::{
-        Arc, Mutex,
+        Arc, LazyLock, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
@@ -62,7 +62,8 @@ pub(crate) fn service(srv_type: &str) -> ServiceSpec {
 }
 
 pub(crate) fn types() -> Arc<TypeRegistry> {
-    Arc::new(TypeRegistry::bundled())
+    static TYPES: LazyLock<Arc<TypeRegistry>> = LazyLock::new(|| Arc::new(TypeRegistry::bundled()));
+    Arc::clone(&TYPES)
 }
 
 /// Builds something from a rule's only link.

@@ -220,6 +220,23 @@ fn dry_run_prints_what_would_be_published() {
 }
 
 #[test]
+fn rule_of_the_extending_page_runs() {
+    let page = include_str!("../../../docs/extending.md");
+    let rule = page.split_once("```yaml\n").unwrap().1.split_once("```").unwrap().0;
+    let folder = Folder::new();
+    folder.write("r.yaml", &rule.replace("0.0.0.0", "127.0.0.1").replace("port: 9000", "port: 0"));
+    let mut run = folder.start("--dry-run --rules r.yaml");
+    let port = run.listening_port();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.send_to(b"YMCK\0\0\xc0\x3f\0\0\0\xc0\0\0\x80\x3e", ("127.0.0.1", port)).unwrap();
+    let line = run.wait_out("/my/topic geometry_msgs/msg/PointStamped (1): ");
+    assert!(line.contains(r#""point":{"x":1.5,"y":-2.0,"z":0.25}"#), "{line}");
+    assert!(line.contains(r#""frame_id":"tracker""#), "{line}");
+    run.signal("TERM");
+    assert_eq!(run.wait(), Some(0));
+}
+
+#[test]
 fn either_signal_ends_the_program_in_order() {
     for signal in ["INT", "TERM"] {
         let folder = Folder::new();
