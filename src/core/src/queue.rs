@@ -119,7 +119,12 @@ impl<T> Held<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::{future::Future, pin::pin, task::Poll};
+    use std::{
+        future::Future,
+        pin::pin,
+        sync::atomic::{AtomicUsize, Ordering::Relaxed},
+        task::Poll,
+    };
 
     use super::*;
 
@@ -173,5 +178,30 @@ mod tests {
         assert!(queue.push(2, 1).is_empty());
         assert_eq!(pop.poll(&mut cx), Poll::Ready(1));
         assert_eq!(pin!(queue.pop()).poll(&mut cx), Poll::Ready(2));
+    }
+
+    #[test]
+    fn every_item_of_many_senders_is_received_or_displaced() {
+        const EACH: usize = 5_000;
+        let queue = DropOldest::new(8, 1000);
+        let (displaced, received) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for item in 0..EACH {
+                        displaced.fetch_add(queue.push(item, item % 300).len(), Relaxed);
+                    }
+                });
+            }
+            scope.spawn(|| {
+                while received.load(Relaxed) + displaced.load(Relaxed) < 3 * EACH {
+                    received.fetch_add(usize::from(queue.try_pop().is_some()), Relaxed);
+                    std::thread::yield_now();
+                }
+            });
+        });
+        assert_eq!(received.load(Relaxed) + displaced.load(Relaxed), 3 * EACH);
+        assert!(queue.is_empty());
+        assert_eq!(queue.lock().bytes, 0);
     }
 }
