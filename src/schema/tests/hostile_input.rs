@@ -29,6 +29,7 @@ fn any_input_is_read_or_refused_within_bounds() {
     samples();
     bodies();
     texts();
+    values();
 }
 
 fn run(cases: u32, input: impl Strategy<Value = Vec<u8>>, read: fn(&[u8])) {
@@ -118,6 +119,49 @@ fn texts() {
         fuzzing::parse(std::str::from_utf8(data).unwrap_or_default());
         fuzzing::json(data);
     });
+}
+
+/// JSON with the names of real fields and values of every kind.
+fn values() {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(|v| json!(v)),
+        any::<i64>().prop_map(|v| json!(v)),
+        any::<f64>().prop_map(|v| json!(v)),
+        prop::sample::select(vec!["", "NaN", "AQL/", "text", "\0"]).prop_map(|v| json!(v)),
+    ];
+    let names = prop::sample::select(vec![
+        "data",
+        "encoding",
+        "header",
+        "stamp",
+        "sec",
+        "poses",
+        "pose",
+        "position",
+        "x",
+        "status",
+        "values",
+        "key",
+        "payload64",
+        "waypoints",
+        "is_current",
+        "markers",
+        "points",
+        "dimensions",
+        "polygon",
+        "other",
+    ]);
+    let value = leaf.prop_recursive(4, 24, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|items| json!(items)),
+            prop::collection::vec((names.clone(), inner), 0..4)
+                .prop_map(|fields| fields.into_iter().collect()),
+        ]
+    });
+    let input =
+        (any::<u8>(), value).prop_map(|(first, value)| [&[first], value.to_string().as_bytes()].concat());
+    run(3000, input, fuzzing::json);
 }
 
 fn damaged(good: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
