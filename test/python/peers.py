@@ -21,6 +21,9 @@ BINARIES = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")) / "debug"
 JAZZY, KILTED = ROOT / "ros2-jazzy/bin/ros-python", ROOT / "ros2-kilted/bin/ros-python"
 TOOLS = ROOT / "tools/bin/python"
 
+# SUBNET only inside test/peers/loopback_ns.sh, where the loopback interface is all there is and has multicast.
+RANGE = os.environ.get("ROSTRANS_TEST_RANGE", "LOCALHOST")
+
 # Longest a single program may live, in seconds; a test that needs more is stuck.
 HARD_LIMIT = 60.0
 
@@ -146,7 +149,8 @@ class PeerTest(unittest.TestCase):
         cls.domain = random.randint(10, 90)
 
     def env(self):
-        return {"ROS_DOMAIN_ID": str(self.domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+        env = {"ROS_DOMAIN_ID": str(self.domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": RANGE}
+        return env if RANGE == "LOCALHOST" else {**env, "CYCLONEDDS_URI": ""}
 
     def start(self, *command, env=None, limit=HARD_LIMIT):
         program = Program(command, {**self.env(), **(env or {})}, limit)
