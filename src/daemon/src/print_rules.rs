@@ -45,8 +45,8 @@ struct Out(String);
 
 impl Out {
     fn line(&mut self, indent: usize, text: &str) {
-        // What follows '#' may be a user's text; a line break in it must not begin a new line.
-        let text = text.replace(['\n', '\r'], " ");
+        // What follows '#' may be a user's text; it must not begin a new line or upset the parser.
+        let text = text.replace(is_special, "\u{fffd}");
         let _infallible = writeln!(self.0, "{:indent$}{text}", "");
     }
 
@@ -121,7 +121,7 @@ fn link(out: &mut Out, link: &LinkConfig) {
     }
     if !link.options.0.is_empty() {
         let options = serde_json::Value::Object(link.options.0.clone());
-        out.field(8, "options", &options.to_string());
+        out.field(8, "options", &escaped(&options.to_string()));
     }
 }
 
@@ -172,7 +172,25 @@ fn scalar(text: &str) -> String {
     if begins_well && text.chars().all(plain) && !reserved.iter().any(|r| r.eq_ignore_ascii_case(text)) {
         return text.to_owned();
     }
-    serde_json::Value::from(text).to_string()
+    escaped(&serde_json::Value::from(text).to_string())
+}
+
+/// JSON text with the letters escaped that JSON allows as they are and YAML does not.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_special(c) {
+            let _infallible = write!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+/// Letters that end a line in YAML or that it does not take unescaped; all of them are in the basic plane.
+fn is_special(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]
@@ -312,10 +330,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_break_in_a_name_cannot_begin_a_line() {
-        let text = "- {rule_id: \"a\\nb: c\", direction: bytes_route, udp_listen_port: 1, links: [{udp_dst_ip: 1.1.1.1, udp_dst_port: 1}]}";
+    fn odd_letters_in_a_name_are_escaped() {
+        let text = "- {rule_id: \"a\\nb: c\\ufeff\\u2028d\", direction: bytes_route, udp_listen_port: 1, links: [{udp_dst_ip: 1.1.1.1, udp_dst_port: 1}]}";
         let printed = print(&planned(text, ""));
-        assert!(printed.contains(r#"- rule_id: "a\nb: c""#), "{printed}");
+        assert!(printed.contains(r#"- rule_id: "a\nb: c\ufeff\u2028d""#), "{printed}");
     }
 
     #[test]

@@ -101,6 +101,9 @@ fn endpoint(rule: &ForwardRule, link: &LinkConfig, problems: &mut Vec<Diagnostic
     if link.topic.is_some() || !link.ports.is_empty() || link.service.is_some() {
         error("names a topic or service, but bytes_route has none", "delete it, or choose another direction");
     }
+    if link.rate_limit.is_some() || !link.options.0.is_empty() {
+        error("has 'rate_limit' or 'options', but bytes_route passes every byte", "delete them");
+    }
     match &link.target {
         Some(Target::Udp(addr)) => {
             let own = match &rule.source {
@@ -127,6 +130,9 @@ fn target(rule: &ForwardRule, link: &LinkConfig, problems: &mut Vec<Diagnostic>)
         let message = format!("{}: {what}", place(rule, link));
         problems.push(Diagnostic::error(link.origin.clone(), message, help));
     };
+    if rule.direction == Direction::RosserviceToUdp && link.rate_limit.is_some() {
+        error("has 'rate_limit', but each call of a service is answered", "delete it");
+    }
     match (rule.direction, &link.target, &rule.source) {
         (Direction::RostopicToUdp | Direction::RosserviceToUdp, None, Source::None) => {
             error("does not say where to send", "add 'udp_dst_ip' and 'udp_dst_port'");

@@ -159,12 +159,17 @@ fn source(
 ) -> (Source, Option<SocketAddr>) {
     let ip = fields.take("udp_listen_ip");
     let port = fields.take("udp_listen_port");
-    let multicast_if = fields.take("udp_multicast_if").and_then(|entry| value::text(entry, cx));
+    let interface = fields.take("udp_multicast_if");
     let serial = fields.take("serial_port");
     let mem = fields.take("mem_name");
     if let (Some(ip), None) = (ip, port) {
         cx.error(ip.line, "'udp_listen_ip' without 'udp_listen_port'", "add 'udp_listen_port'");
     }
+    if let (Some(interface), true) = (interface, port.is_none() || serial.is_some()) {
+        let help = "it chooses the interface of a multicast 'udp_listen_ip'; delete it";
+        cx.error(interface.line, "'udp_multicast_if' without a UDP source", help);
+    }
+    let multicast_if = interface.and_then(|entry| value::text(entry, cx));
     let listen_ip = ip.and_then(|entry| value::ip(entry, cx)).unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     let listen_port = port.and_then(|entry| value::port(entry, 0, cx));
     let listen = listen_port.map(|port| SocketAddr::new(listen_ip, port));

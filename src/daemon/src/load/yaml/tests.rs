@@ -204,6 +204,7 @@ forward_rules:
     direction: bytes_route
     serial_port: COM1:9600
     mem_name: seg
+    udp_multicast_if: eth0
     udp_dst_port: 5
     links: {a: b}
 ",
@@ -241,8 +242,9 @@ forward_rules:
     error: r.yaml:38: rule without 'direction'; write one of udp_to_rostopic, rostopic_to_udp, udp_to_rosservice, rosservice_to_udp, mem_to_rostopic, serial_to_ros, ros_to_serial, bytes_route
     error: r.yaml:38: rule 'five' has no 'links'; add 'links:' and what to do with the data
     error: r.yaml:41: more than one of 'udp_listen_port', 'serial_port' and 'mem_name'; a rule has one source; make one rule for each
-    error: r.yaml:43: 'udp_dst_port' without 'udp_dst_ip'; add 'udp_dst_ip', e.g. 127.0.0.1
-    error: r.yaml:44: 'links' of rule 'six' must be a list with at least one entry; begin each link with '- link_name: ...'
+    error: r.yaml:43: 'udp_multicast_if' without a UDP source; it chooses the interface of a multicast 'udp_listen_ip'; delete it
+    error: r.yaml:44: 'udp_dst_port' without 'udp_dst_ip'; add 'udp_dst_ip', e.g. 127.0.0.1
+    error: r.yaml:45: 'links' of rule 'six' must be a list with at least one entry; begin each link with '- link_name: ...'
     ");
 }
 
@@ -277,5 +279,23 @@ proptest! {
     fn any_value_in_any_key_is_survived(key in "rule_id|enable|direction|ros_version|udp_listen_port|serial_port|links|x", value in "[a-z0-9:/.{}\\[\\], -]{0,20}") {
         crate::fuzzing::yaml(&format!("- rule_id: a\n  direction: bytes_route\n  {key}: {value}\n"));
         crate::fuzzing::yaml(&format!("- rule_id: a\n  links:\n  - codec: json\n    topic: {value}\n    {key}: {value}\n"));
+    }
+
+    #[test]
+    fn whatever_can_be_planned_can_be_printed_and_read_back(
+        id in "[a-c]|'\\PC{1,8}'|\"[^\"\\\\\\PC]{1,8}\"",
+        direction in 0..8usize,
+        source in "|udp_listen_port: (0|9000|9001), |serial_port: '/dev/t[12]:9600', |udp_listen_ip: 127.0.0.1, udp_listen_port: 9000, ",
+        codec in "raw_bytes|string|mavlink|mavlink.imu",
+        topic in "/a|/ab|/b",
+        target in "|, udp_dst_ip: (127.0.0.1|'::1'), udp_dst_port: (9000|5)|, serial_port: '/dev/t1:9600'",
+        extra in "|, rate_limit: [05]|, qos: latched|, link_name: 'x y'|, options: \\{sysid: 1\\}",
+    ) {
+        let (_, direction) = rostrans_core::rule::Direction::ALL[direction];
+        let link = match direction {
+            "bytes_route" => format!("link_name: l{target}"),
+            _ => format!("codec: {codec}, topic: {topic}{target}{extra}"),
+        };
+        crate::fuzzing::yaml(&format!("- {{rule_id: {id}, direction: {direction}, {source}links: [{{{link}}}]}}"));
     }
 }

@@ -7,7 +7,7 @@ use rostrans_core::rule::{
     Direction::{
         BytesRoute, MemToRostopic, RosToSerial, RosserviceToUdp, RostopicToUdp, SerialToRos, UdpToRostopic,
     },
-    LinkConfig, PortName, RosSelector, Source, UdpBind,
+    LinkConfig, PortName, RateLimit, RosSelector, Source, UdpBind,
 };
 
 use super::{super::*, fixture::*};
@@ -149,6 +149,20 @@ fn every_problem_of_a_source_is_named_with_place_and_remedy() {
     error: r.yaml:12: rule 'r12', link 'l': sends to UDP; write 'direction: rostopic_to_udp'
     error: r.yaml:13: rule 'r13' (udp_to_rostopic) asks for ROS 1, but no ROS 1 adapter runs; write 'ros_version: ros2'; this version has no ROS 1 adapter
     error: r.yaml:15: rule 'r15', link 'l': sends to 127.0.0.1:9000, where the rule itself listens; use the port the other program listens on
+    ");
+}
+
+#[test]
+fn limits_that_would_do_nothing_are_refused() {
+    let limited = |link| LinkConfig { rate_limit: Some(RateLimit(5)), ..link };
+    let arm = service(2, "mavlink.arming", "/s", "mavros_msgs/CommandBool");
+    let rules = vec![
+        rule(1, BytesRoute, udp("0.0.0.0:4"), vec![limited(endpoint(1, "127.0.0.1:5"))]),
+        rule(2, RosserviceToUdp, udp("0.0.0.0:6"), vec![limited(arm)]),
+    ];
+    insta::assert_snapshot!(problems(rules), @r"
+    error: r.yaml:1: rule 'r1', link 'l': has 'rate_limit' or 'options', but bytes_route passes every byte; delete them
+    error: r.yaml:2: rule 'r2', link 'l': has 'rate_limit', but each call of a service is answered; delete it
     ");
 }
 
