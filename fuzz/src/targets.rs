@@ -15,7 +15,9 @@ pub(crate) const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("rtps_parse", rostrans_rtps::fuzzing::parse),
     ("rtps_datagrams", rostrans_rtps::fuzzing::datagrams),
     ("mavlink_stream", mavlink_stream),
-    ("mavlink_datagram", mavlink_datagram),
+    ("mavlink_datagram", rostrans_mavlink::fuzzing::framer),
+    ("codec_decode", rostrans_codecs::fuzzing::decode),
+    ("codec_encode", rostrans_codecs::fuzzing::encode),
     ("param", |data| text(data, rostrans_core::fuzzing::param)),
     ("filter", |data| text(data, rostrans_core::fuzzing::filter)),
     ("rules_yaml", |data| text(data, rostrans_daemon::fuzzing::yaml)),
@@ -49,12 +51,6 @@ fn stream_frames(data: &[u8], step: usize) -> Vec<Vec<u8>> {
         }
     }
     found
-}
-
-fn mavlink_datagram(data: &[u8]) {
-    for event in rostrans_mavlink::frames(data) {
-        std::hint::black_box(event);
-    }
 }
 
 /// Runs the target of that name.
