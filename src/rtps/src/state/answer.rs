@@ -29,14 +29,14 @@ impl Core {
     }
 
     fn answer(&mut self, prefix: Prefix, entity: Entity, now: Instant, out: &mut Outbox) {
-        let me = self.prefix();
+        let (me, max_partials) = (self.prefix(), self.config.limits.partial_samples);
         let Some(remote) = self.peers.get_mut(&prefix).and_then(|p| p.writers.get_mut(&entity)) else {
             return;
         };
         let mut retry = None;
         for proxy in &mut remote.proxies {
             let Some(asked) = proxy.answer.take() else { continue };
-            let (missing, partly) = match proxy.request(&remote.partials, now) {
+            let (missing, partly) = match proxy.request(&remote.partials, max_partials, now) {
                 Some(request) => request,
                 None if asked => (SequenceSet::new(proxy.expected()), Vec::new()),
                 None => continue,
@@ -49,6 +49,7 @@ impl Core {
             let is_final = missing.is_empty();
             let mut nacks = Vec::new();
             for seq in partly {
+                remote.partials.mark_asked(seq);
                 let sets = remote
                     .partials
                     .get(seq)

@@ -48,7 +48,7 @@ impl Path {
     const fn slowest(self) -> f64 {
         match self {
             Self::Loopback => 0.25,
-            Self::Lan => 1.0 / 64.0,
+            Self::Lan => 1.0 / 32.0,
         }
     }
 
@@ -85,6 +85,8 @@ pub(crate) const BURST: usize = 60_000;
 const CATCH_UP: Duration = Duration::from_micros(400);
 /// One loss event is answered by one reduction of the rate.
 const LOSS_WINDOW: Duration = Duration::from_millis(20);
+/// Losing more than this part of a sample means too fast, less is the noise of a radio link.
+const BURST_LOSS: f64 = 0.125;
 /// Several waiting samples multiply the rate by their number, up to this.
 const MAX_HURRY: u32 = 4;
 /// The rate rises by this factor with each undisturbed sample.
@@ -150,13 +152,14 @@ impl Lane {
         self.next = self.next.max(earliest) + pause;
     }
 
-    /// A reader lacks fragments: slow down.
-    pub(crate) fn lost(&mut self, now: Instant) {
+    /// A reader lacks this part of a sample's fragments: slow down, much when a burst was lost, little otherwise.
+    pub(crate) fn lost(&mut self, part: f64, now: Instant) {
         if self.last_loss.is_some_and(|at| now.saturating_duration_since(at) < LOSS_WINDOW) {
             return;
         }
         self.last_loss = Some(now);
-        self.rate = (self.rate / 2.0).max(self.base_rate * self.path.slowest());
+        let factor = if part > BURST_LOSS { 0.5 } else { 0.95 };
+        self.rate = (self.rate * factor).max(self.base_rate * self.path.slowest());
     }
 
     /// A big sample arrived undisturbed: speed up a little.
@@ -198,8 +201,8 @@ mod tests {
         let now = Instant::now();
         let mut lane = lane(now);
         lane.push(job(1));
-        lane.lost(now);
-        lane.lost(now);
+        lane.lost(0.5, now);
+        lane.lost(0.5, now);
         lane.spent(60_000, now);
         assert_eq!(lane.due(), Some(now + Duration::from_micros(600)));
     }

@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -9,7 +10,12 @@ use crate::wire::{DataFrag, FragmentSet};
 #[derive(Debug, Default)]
 pub(crate) struct Partials {
     items: Vec<Partial>,
+    /// Samples known to be big for which there was no room, the newest ones.
+    refused: VecDeque<i64>,
 }
+
+/// Refused samples remembered.
+const REFUSED: usize = 64;
 
 /// One sample under reassembly.
 #[derive(Debug)]
@@ -24,6 +30,8 @@ pub(crate) struct Partial {
     source_time: Option<i64>,
     /// When the last new fragment came.
     pub(crate) touched: Instant,
+    /// Its missing fragments have been asked for.
+    pub(crate) asked: bool,
 }
 
 /// A sample that is complete.
@@ -41,7 +49,7 @@ pub(crate) struct Room {
     pub(crate) sample_bytes: usize,
     /// Bytes the whole engine may still set aside.
     pub(crate) free_bytes: usize,
-    /// Give up the oldest sample for a new one instead of refusing the new one.
+    /// Newer samples are worth more than older ones, instead of the other way round.
     pub(crate) newest_wins: bool,
 }
 
@@ -62,6 +70,30 @@ impl Partials {
     /// Bytes set aside.
     pub(crate) fn bytes(&self) -> usize {
         self.items.iter().map(|item| item.buf.len()).sum()
+    }
+
+    /// How many samples there are.
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether fragments of this sample found no room.
+    pub(crate) fn was_refused(&self, seq: i64) -> bool {
+        self.refused.contains(&seq)
+    }
+
+    fn refuse(&mut self, seq: i64) {
+        if !self.was_refused(seq) {
+            self.refused.truncate(REFUSED - 1);
+            self.refused.push_front(seq);
+        }
+    }
+
+    /// Notes that missing fragments of a sample were asked for.
+    pub(crate) fn mark_asked(&mut self, seq: i64) {
+        if let Some(item) = self.items.iter_mut().find(|item| item.seq == seq) {
+            item.asked = true;
+        }
     }
 
     pub(crate) fn get(&self, seq: i64) -> Option<&Partial> {
@@ -86,7 +118,10 @@ impl Partials {
             Some(index) => index,
             None => match self.open(frag, total, size, time, room, now) {
                 Some(index) => index,
-                None => return Added::OverLimit,
+                None => {
+                    self.refuse(frag.seq);
+                    return Added::OverLimit;
+                }
             },
         };
         let Some(item) = self.items.get_mut(index) else { return Added::Malformed };
@@ -119,11 +154,13 @@ impl Partials {
             return None;
         }
         if self.items.len() >= room.samples {
-            let oldest =
-                self.items.iter().enumerate().min_by_key(|(_, item)| item.seq).map(|(i, item)| (i, item.seq));
-            match oldest {
-                Some((index, seq)) if room.newest_wins && seq < frag.seq => {
-                    drop(self.items.swap_remove(index))
+            // Best effort gives up the oldest for a newer one; reliable the newest, since the oldest is needed first.
+            let worth = |seq: i64| if room.newest_wins { seq } else { -seq };
+            let least = self.items.iter().enumerate().min_by_key(|(_, item)| worth(item.seq));
+            match least.map(|(index, item)| (index, item.seq)) {
+                Some((index, seq)) if worth(seq) < worth(frag.seq) => {
+                    self.items.swap_remove(index);
+                    self.refuse(seq);
                 }
                 _ => return None,
             }
@@ -140,6 +177,7 @@ impl Partials {
             related: frag.inline.related,
             source_time: time,
             touched: now,
+            asked: false,
         });
         Some(self.items.len() - 1)
     }

@@ -74,6 +74,10 @@ pub(crate) struct WriterProxy {
     next_nack: Option<Instant>,
     /// Requests since the last progress.
     tries: u32,
+    /// When the last request was made, and the first sample in it.
+    asked: Option<(Instant, i64)>,
+    /// How long the writer takes to answer a request.
+    response: Duration,
 }
 
 /// Wait before asking again for what is still missing; doubles with each try.
@@ -111,6 +115,8 @@ impl WriterProxy {
             answer: None,
             next_nack: None,
             tries: 0,
+            asked: None,
+            response: Duration::ZERO,
         }
     }
 
@@ -158,6 +164,15 @@ impl WriterProxy {
             outcome.over_limit = true;
         }
         outcome
+    }
+
+    /// Notes that something of this sample came, maybe in answer to a request.
+    pub(crate) fn progress(&mut self, seq: i64, now: Instant) {
+        if let Some((at, _)) = self.asked.filter(|(_, first)| *first == seq) {
+            self.response = (self.response * 3 + now.saturating_duration_since(at)) / 4;
+            self.asked = None;
+            self.tries = 0;
+        }
     }
 
     /// Notes what the writer has; false for a repeated or overtaken heartbeat.
@@ -240,7 +255,12 @@ impl WriterProxy {
 
     /// What to ask for now; `None` when the same was asked a moment ago. Whole samples are in the first part,
     /// partly received ones in the second.
-    pub(crate) fn request(&mut self, partials: &Partials, now: Instant) -> Option<(SequenceSet, Vec<i64>)> {
+    pub(crate) fn request(
+        &mut self,
+        partials: &Partials,
+        max_partials: usize,
+        now: Instant,
+    ) -> Option<(SequenceSet, Vec<i64>)> {
         let mut set = SequenceSet::new(self.expected);
         if !self.is_missing() {
             return Some((set, Vec::new()));
@@ -249,24 +269,31 @@ impl WriterProxy {
             return None;
         }
         let mut partly = Vec::new();
+        let mut room = max_partials.saturating_sub(partials.len());
         for seq in (self.expected..=self.last).take(256) {
             if self.held.contains_key(&seq) {
                 continue;
             }
             match partials.get(seq) {
+                // A big sample is of no use while there is no room for it.
+                None if partials.was_refused(seq) && room == 0 => {}
                 None => {
+                    room -= usize::from(partials.was_refused(seq));
                     set.insert(seq);
                 }
                 // Still flowing in: its missing fragments are probably on their way.
                 Some(partial)
-                    if !partial.tail_seen()
+                    if (partial.asked || !partial.tail_seen())
                         && now.saturating_duration_since(partial.touched) < NACK_RETRY => {}
                 Some(_) => partly.push(seq),
             }
         }
-        let wait = NACK_RETRY * (1 << self.tries.min(NACK_BACKOFF));
+        let wait = NACK_RETRY.max(self.response * 3 / 2) * (1 << self.tries.min(NACK_BACKOFF));
         self.tries = self.tries.saturating_add(1);
         self.next_nack = Some(now + wait);
+        if let Some(first) = partly.first().copied().into_iter().chain(set.iter().next()).min() {
+            self.asked = Some((now, first));
+        }
         Some((set, partly))
     }
 
@@ -350,9 +377,9 @@ mod tests {
         b.offer(1);
         b.offer(3);
         b.heartbeat(1, 4, 1);
-        let (set, _) = b.proxy.request(&Partials::default(), Instant::now()).unwrap();
+        let (set, _) = b.proxy.request(&Partials::default(), 4, Instant::now()).unwrap();
         assert!(set.iter().eq([2, 4]));
-        assert!(b.proxy.request(&Partials::default(), Instant::now()).is_none(), "asked again at once");
+        assert!(b.proxy.request(&Partials::default(), 4, Instant::now()).is_none(), "asked again at once");
     }
 
     #[test]

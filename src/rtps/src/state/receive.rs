@@ -61,7 +61,7 @@ impl Core {
                 Submessage::Data(data) if data.writer == SPDP_WRITER => {
                     self.on_spdp(&cx, &data, now, out, inbox)
                 }
-                Submessage::Data(data) => self.on_data(&cx, &data, inbox),
+                Submessage::Data(data) => self.on_data(&cx, &data, now, inbox),
                 Submessage::DataFrag(frag) => self.on_data_frag(&cx, &frag, now, inbox),
                 Submessage::Heartbeat(heartbeat) => self.on_heartbeat(&cx, &heartbeat, inbox),
                 Submessage::HeartbeatFrag(heartbeat) => self.on_heartbeat_frag(&cx, &heartbeat),
@@ -93,7 +93,7 @@ impl Core {
         }
     }
 
-    fn on_data(&mut self, cx: &Context, data: &Data<'_>, inbox: &mut Inbox) {
+    fn on_data(&mut self, cx: &Context, data: &Data<'_>, now: Instant, inbox: &mut Inbox) {
         let Some(mut sorter) = Sorter::new(self, cx, data.writer, data.reader, inbox) else { return };
         if !sorter.wants(data.seq) {
             return;
@@ -114,6 +114,7 @@ impl Core {
             let key = if data.is_key { read_key(data.payload) } else { None };
             Arrival::Disposed(key.or_else(|| data.inline.key_hash.map(Guid::from_bytes)))
         };
+        sorter.progress(data.seq, now);
         sorter.offer(data.seq, arrival);
     }
 
@@ -129,7 +130,7 @@ impl Core {
             newest_wins: !sorter.remote.proxies.iter().any(|p| p.reliable),
         };
         match sorter.remote.partials.add(frag, cx.source_time, room, now) {
-            Added::Stored => {}
+            Added::Stored => sorter.progress(frag.seq, now),
             Added::Malformed => add(&sorter.counters.malformed, 1),
             Added::OverLimit => add(&sorter.counters.over_limit, 1),
             Added::Complete(whole) => {
@@ -141,6 +142,7 @@ impl Core {
                     source_time: whole.source_time,
                 };
                 if sample.payload.len() >= 4 {
+                    sorter.progress(frag.seq, now);
                     sorter.offer(frag.seq, Arrival::Sample(sample));
                 } else {
                     add(&sorter.counters.malformed, 1);
@@ -235,6 +237,10 @@ impl<'a> Sorter<'a> {
         self.remote.proxies.iter().any(|p| meant(self.reader, p) && p.wants(seq))
     }
 
+    fn progress(&mut self, seq: i64, now: Instant) {
+        self.remote.proxies.iter_mut().for_each(|proxy| proxy.progress(seq, now));
+    }
+
     fn free_bytes(&self) -> usize {
         self.limits.pending_bytes.saturating_sub(*self.pending_total)
     }
@@ -259,7 +265,9 @@ impl<'a> Sorter<'a> {
         &mut self,
         mut f: impl FnMut(&mut WriterProxy, HoldRoom, &mut dyn FnMut(&Sink, Arrival), &mut Outcome),
     ) {
-        let room = HoldRoom { samples: self.limits.reorder_samples, free_bytes: self.free_bytes() };
+        // Early samples get half of the room at most, so that the one they wait for can always be put together.
+        let free_bytes = (self.limits.pending_bytes / 2).saturating_sub(*self.pending_total);
+        let room = HoldRoom { samples: self.limits.reorder_samples, free_bytes };
         let (source, counters) = (self.source, self.counters);
         let (news, samples) = (&mut *self.news, &mut self.inbox.samples);
         let mut deliver = |sink: &Sink, arrival: Arrival| match (sink, arrival) {

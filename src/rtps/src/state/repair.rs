@@ -65,11 +65,15 @@ impl Core {
             writer.send_gap(index, &[nack.seq], i64::MAX, me, out);
             return;
         }
+        let size = writer.history.get(nack.seq).map_or(0, |slot| slot.payload.as_slice().len());
+        let fragments = size.div_ceil(usize::from(address.path.fragment())).max(1);
+        #[expect(clippy::cast_precision_loss, reason = "both are small numbers")]
+        let part = nack.missing.iter().count() as f64 / fragments as f64;
         if let Some(proxy) = writer.proxies.get_mut(index) {
             proxy.request_fragments(nack.seq, nack.missing.iter());
         }
         if let Some(peer) = self.peers.get_mut(&source) {
-            peer.lane(address, self.config.pace_bytes_per_s, now).lost(now);
+            peer.lane(address, self.config.pace_bytes_per_s, now).lost(part, now);
         }
         self.queue_repair(nack.writer, guid, address, now);
     }
