@@ -237,6 +237,35 @@ fn rule_of_the_extending_page_runs() {
 }
 
 #[test]
+fn one_port_feeds_topics_and_a_ground_station() {
+    let station = UdpSocket::bind("127.0.0.1:0").unwrap();
+    station.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    // A port that was free a moment ago; both rules must name the same one.
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let folder = Folder::new();
+    let raw = RAW.replace("udp_listen_port: 0", &format!("udp_listen_port: {port}"));
+    let end = station.local_addr().unwrap().port();
+    let route = format!(
+        "- {{rule_id: route, direction: bytes_route, udp_listen_ip: 127.0.0.1, udp_listen_port: {port}, links: [{{udp_dst_ip: 127.0.0.1, udp_dst_port: {end}}}]}}\n"
+    );
+    folder.write("r.yaml", &(raw + &route));
+    let mut run = folder.start("--dry-run --rules r.yaml");
+    run.wait_err("raw, route -> 127.0.0.1:");
+    let vehicle = UdpSocket::bind("127.0.0.1:0").unwrap();
+    vehicle.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let mut buffer = [0; 16];
+    vehicle.send_to(b"hi", ("127.0.0.1", port)).unwrap();
+    let (length, from) = station.recv_from(&mut buffer).unwrap();
+    assert_eq!(&buffer[..length], b"hi");
+    assert!(run.wait_out("/t std_msgs/msg/UInt8MultiArray").contains("[104,105]"));
+    station.send_to(b"back", from).unwrap();
+    let length = vehicle.recv(&mut buffer).unwrap();
+    assert_eq!(&buffer[..length], b"back");
+    run.signal("TERM");
+    assert_eq!(run.wait(), Some(0));
+}
+
+#[test]
 fn either_signal_ends_the_program_in_order() {
     for signal in ["INT", "TERM"] {
         let folder = Folder::new();
@@ -318,4 +347,15 @@ fn sample_files_start_clean_on_a_machine_with_nothing_connected() {
     run.signal("TERM");
     run.wait_err("stopped");
     assert_eq!(run.wait(), Some(0));
+}
+
+#[test]
+fn every_sample_rule_can_be_switched_on() {
+    let folder = Folder::new();
+    folder.samples();
+    let rules = std::fs::read_to_string(folder.path("config/ros_trans_config.yaml")).unwrap();
+    folder.write("config/ros_trans_config.yaml", &rules.replace("enable: false", "enable: true"));
+    let Output { code, out, err } = folder.run("-c rostrans.param --router_enable --check");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains(" 0 disabled"), "{out}");
 }

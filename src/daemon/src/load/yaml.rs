@@ -9,7 +9,7 @@
 //!       - { codec: raw_bytes, send_ros_config: { topic: /my/topic, msg_type: std_msgs/msg/UInt8MultiArray } }
 //! ```
 //!
-//! Text becomes a tree with line numbers ([`tree`]), the tree becomes rules ([`rule`], [`link`]). Every problem of
+//! Text becomes a tree with line numbers (`tree`), the tree becomes rules (`rule`, `link`). Every problem of
 //! the file is reported, each at its own line. Nothing is opened and no codec is built here.
 
 mod fields;
