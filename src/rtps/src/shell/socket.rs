@@ -81,11 +81,13 @@ pub(crate) fn open(config: &ParticipantConfig) -> Result<(Sockets, Addresses), R
     }
     let all = interfaces().map_err(RtpsError::Socket)?;
     let local: Vec<Ipv4Addr> = all.iter().filter_map(v4).collect();
-    let chosen: Vec<&Interface> = all
-        .iter()
-        .filter(|i| !i.loopback && v4(i).is_some())
-        .filter(|i| config.interfaces.is_empty() || config.interfaces.contains(&i.addr))
-        .collect();
+    let wanted = |i: &&Interface| config.interfaces.is_empty() || config.interfaces.contains(&i.addr);
+    let with_v4 = |loopback: bool| all.iter().filter(move |i| i.loopback == loopback && v4(i).is_some());
+    let mut chosen: Vec<&Interface> = with_v4(false).filter(wanted).collect();
+    if chosen.is_empty() {
+        // A host without a network may still carry multicast on its loopback interface.
+        chosen.extend(with_v4(true));
+    }
     let static_peers: Vec<_> = config.static_peers.iter().filter_map(|p| static_peer(*p)).collect();
     let subnet = config.range == DiscoveryRange::Subnet;
     // Whoever names a peer elsewhere wants to reach it, whatever the range says about searching.

@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use tracing::{debug, warn};
 
+use super::arrival::{Arrival, LocalReader};
 use super::outbox::{Inbox, Outbox};
 use super::partial::Partials;
 use super::peer::{Address, Peer, RemoteReader, RemoteWriter, choose};
-use super::reader::{Arrival, LocalReader, WriterProxy};
+use super::reader::WriterProxy;
 use super::writer::{LocalWriter, ReaderProxy};
 use super::{Core, at_latest};
 use crate::discovery::{EndpointData, mismatches};

@@ -14,6 +14,7 @@
 
 mod announce;
 mod answer;
+mod arrival;
 mod history;
 mod lane;
 mod matching;
@@ -38,9 +39,9 @@ use std::time::{Duration, Instant};
 
 pub(crate) use outbox::{Inbox, Outbox, SampleFn};
 
+use self::arrival::{Arrival, LocalReader, Sink};
 use self::outbox::Arena;
 use self::peer::Peer;
-use self::reader::{Arrival, LocalReader, Sink};
 use self::writer::LocalWriter;
 use crate::config::Limits;
 use crate::discovery::ParticipantData;

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use tracing::info;
 
 use super::Core;
+use super::arrival::Sink;
 use super::lane::Lane;
 use super::matching::unmatch;
 use super::outbox::{Inbox, Outbox};
 use super::partial::Partials;
 use super::peer::{Address, Peer, RemoteWriter, choose};
-use super::reader::{Sink, WriterProxy};
+use super::reader::WriterProxy;
 use super::writer::ReaderProxy;
 use crate::discovery::{EndpointData, ParticipantData};
 use crate::guid::Guid;

@@ -1,59 +1,9 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-use super::outbox::SampleFn;
+use super::arrival::{Arrival, Sink};
 use super::partial::Partials;
-use crate::endpoint::{EndpointSpec, Sample};
-use crate::guid::Guid;
 use crate::wire::{Entity, Gap, Heartbeat, SequenceSet};
-
-/// A reader of this participant.
-pub(crate) struct LocalReader {
-    pub(crate) spec: EndpointSpec,
-    pub(crate) sink: Sink,
-    pub(crate) matched: Arc<AtomicUsize>,
-    /// Number of its announcement, for withdrawing it.
-    pub(crate) announced: i64,
-}
-
-/// Where a reader's samples go.
-#[derive(Clone)]
-pub(crate) enum Sink {
-    /// To the user.
-    User(SampleFn),
-    /// Announcements of writers (true) or readers, to discovery.
-    Discovery { writers: bool },
-}
-
-/// What arrived under one sequence number.
-#[derive(Debug)]
-pub(crate) enum Arrival {
-    Sample(Sample),
-    /// The instance with this key is gone.
-    Disposed(Option<Guid>),
-    /// Nothing for this reader.
-    Irrelevant,
-}
-
-impl Arrival {
-    /// The same once more; payloads are shared.
-    pub(crate) fn share(&self) -> Self {
-        match self {
-            Self::Sample(sample) => Self::Sample(sample.clone()),
-            Self::Disposed(key) => Self::Disposed(*key),
-            Self::Irrelevant => Self::Irrelevant,
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Sample(sample) => sample.payload.len(),
-            Self::Disposed(_) | Self::Irrelevant => 0,
-        }
-    }
-}
 
 /// One local reader's view of one remote writer.
 pub(crate) struct WriterProxy {
@@ -308,6 +258,8 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
+    use crate::endpoint::Sample;
+    use crate::guid::Guid;
 
     const ROOM: HoldRoom = HoldRoom { samples: 8, free_bytes: 1000 };
 

@@ -4,11 +4,12 @@ use std::net::SocketAddrV4;
 use std::time::Instant;
 
 use super::Core;
+use super::arrival::{Arrival, Sink};
 use super::outbox::{Inbox, Outbox};
 use super::partial::{Added, Room};
 use super::participants::disposed_participant;
 use super::peer::RemoteWriter;
-use super::reader::{Arrival, HoldRoom, Outcome, Sink, WriterProxy};
+use super::reader::{HoldRoom, Outcome, WriterProxy};
 use crate::config::Limits;
 use crate::discovery::{ParticipantData, read_key};
 use crate::endpoint::Sample;
