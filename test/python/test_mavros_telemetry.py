@@ -175,7 +175,7 @@ class MavrosTelemetry(DaemonTest):
                                                    "position": {"x": 2.0, "y": 1.0, "z": -3.0}})
 
     def graph(self):
-        graph = self.ros2("graph", "-", "-")
+        graph = self.ros2("graph", "-", "/rostrans", "--timeout", "25")
         self.assertEqual(graph.finish(), 0, str(graph))
         self.assertIn("/rostrans", graph.all("nodes")[0]["nodes"])
         topics = {e["topic"]: e for e in graph.all("topic")}

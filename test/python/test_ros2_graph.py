@@ -16,7 +16,7 @@ class Graph(PeerTest):
         probe.wait("ready")
         for python in (JAZZY, KILTED):
             with self.subTest(str(python)):
-                graph = self.ros2("graph", "-", "-", python=python)
+                graph = self.ros2("graph", "-", "/dds_probe", "--timeout", "25", python=python)
                 self.assertEqual(graph.finish(), 0, str(graph))
                 self.check(graph)
 
