@@ -140,27 +140,42 @@ impl Caller for CdrCaller {
     }
 }
 
-/// A checked little-endian XCDR1 copy of the frame.
+/// A checked little-endian XCDR1 copy of the frame, without what follows the value.
 fn take(message: &MessageType, frame: &Frame<'_>, pool: &mut BytesMut) -> Result<CdrBytes, DecodeError> {
     let refused = DecodeError::Schema("not a sample of the link's type");
-    message.validate(frame.bytes).map_err(|error| {
-        tracing::debug!(msg_type = %message.name(), error = types::chain(&error), "CDR refused");
-        refused
-    })?;
+    let rest = check(message, frame.bytes).ok_or(refused)?;
     if !frame.bytes.starts_with(&XCDR1_LE) {
         let value = message.decode(frame.bytes).map_err(|_| refused)?;
         return message.encode(&value, pool).map_err(|_| refused);
     }
     pool.clear();
-    pool.put_slice(frame.bytes);
+    pool.put_slice(frame.bytes.get(..frame.bytes.len() - rest).unwrap_or_default());
     CdrBytes::new(pool.split().freeze()).ok_or(refused)
 }
 
 fn give(message: &MessageType, sample: &CdrBytes, out: &mut FrameOut) -> Result<(), EncodeError> {
-    message.validate(sample).map_err(|_| EncodeError::Cdr("not a sample of the link's type"))?;
+    check(message, sample).ok_or(EncodeError::Cdr("not a sample of the link's type"))?;
     out.frame().put_slice(sample);
     Ok(())
 }
 
+/// Octets behind the value; `None` when the bytes are no value of the type or too many follow.
+fn check(message: &MessageType, sample: &[u8]) -> Option<usize> {
+    match message.validate(sample) {
+        Ok(rest) if rest <= MAX_REST => Some(rest),
+        Ok(rest) => {
+            tracing::debug!(msg_type = %message.name(), rest, "CDR refused: too many octets follow the value");
+            None
+        }
+        Err(error) => {
+            tracing::debug!(msg_type = %message.name(), error = types::chain(&error), "CDR refused");
+            None
+        }
+    }
+}
+
 /// Representation id of little-endian XCDR1.
 const XCDR1_LE: [u8; 2] = [0, 1];
+/// Octets behind a value that still pass: padding, and the generous estimates of some serializers (24 were seen). More
+/// of them tell of another type.
+const MAX_REST: usize = 32;

@@ -60,6 +60,7 @@ fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         exact: options.flag("exact", false)?,
         started: None,
         stranger: None,
+        stranger_told: false,
         state: State::default(),
         extended: ExtendedState::default(),
     }))
@@ -71,8 +72,10 @@ struct StateDecoder {
     exact: bool,
     /// When the first tick came.
     started: Option<Instant>,
-    /// System and component of a heartbeat that is not ours, until it was reported.
+    /// System and component of the last heartbeat that is not ours.
     stranger: Option<(u8, u8)>,
+    /// The stranger was reported since the vehicle was last there.
+    stranger_told: bool,
     state: State,
     extended: ExtendedState,
 }
@@ -118,13 +121,14 @@ impl Decoder for StateDecoder {
                 sysid = self.vehicle.sysid,
                 "lost connection, HEARTBEAT timed out"
             );
+            self.stranger = None;
             self.publish_disconnected(out);
         }
-        if self.state.connected || now.saturating_duration_since(started) < TIMEOUT {
+        if self.stranger_told || self.state.connected || now.saturating_duration_since(started) < TIMEOUT {
             return;
         }
-        if let Some((sysid, compid)) = self.stranger.take() {
-            self.started = Some(now);
+        if let Some((sysid, compid)) = self.stranger {
+            self.stranger_told = true;
             tracing::warn!(
                 rule = self.rule,
                 wanted_sysid = self.vehicle.sysid,
@@ -147,6 +151,7 @@ impl StateDecoder {
         if beat.connects {
             let (sysid, autopilot) = (packet.sysid, self.vehicle.autopilot);
             tracing::info!(rule = self.rule, sysid, autopilot, "got HEARTBEAT, connected");
+            self.stranger_told = false;
         }
         let stamp = out.stamp();
         ros::stamp(&mut self.state.header, stamp);

@@ -3,23 +3,15 @@
 use std::{net::SocketAddr, time::Duration};
 
 use rostrans_codecs::mavlink::dialect::{
-    Attitude, CommandAck, CommandLong, Heartbeat, HomePosition, Message, RequestDataStream,
+    Attitude, CommandAck, CommandLong, HomePosition, Message, RequestDataStream,
 };
 use rostrans_core::rule::{SerialSpec, Source};
 use rostrans_mavlink::Packet;
 use serde_json::json;
 
-use crate::support::{Bench, PEER, hex, rule, v2};
+use crate::support::{Bench, PEER, heartbeat, hex, rule, v2, zero};
 
 const TARGET: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 5)), 20100);
-
-fn heartbeat(autopilot: u8) -> Heartbeat {
-    Heartbeat { custom_mode: 0, kind: 2, autopilot, base_mode: 81, system_status: 4, mavlink_version: 3 }
-}
-
-fn zero<M: Message>() -> M {
-    M::decode(&[])
-}
 
 /// Commands sent since the last look, with their first two parameters.
 fn commands(bench: &mut Bench) -> Vec<(u16, f32, f32)> {

@@ -11,5 +11,6 @@ mod oracle;
 mod property;
 mod service;
 mod state;
+mod status;
 mod support;
 mod telemetry;

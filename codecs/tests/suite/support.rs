@@ -11,7 +11,7 @@ use std::{
 
 use bytes::BytesMut;
 use rostrans_cdr::CdrBytes;
-use rostrans_codecs::mavlink::dialect::Message;
+use rostrans_codecs::mavlink::dialect::{Heartbeat, Message};
 use rostrans_core::{
     adapter::{PublishError, Publisher},
     clock::{Clock, RosTime},
@@ -181,7 +181,7 @@ impl Bench {
         let message = self.types.message(msg_type).unwrap();
         let samples = std::mem::take(&mut *recorder.samples.lock().unwrap());
         let show = |sample: &CdrBytes| {
-            message.validate(sample).unwrap();
+            assert_eq!(message.validate(sample).unwrap(), 0, "octets behind the message");
             message.cdr_to_json(sample).unwrap()
         };
         samples.iter().map(show).collect()
@@ -277,6 +277,16 @@ pub(crate) fn v2_raw(msgid: u32, payload: &[u8]) -> Vec<u8> {
     let mut frame = Vec::new();
     write_v2(&mut frame, Sender { seq: 0, sysid: 1, compid: 1 }, msgid, payload, crc_extra).unwrap();
     frame
+}
+
+/// A message whose fields are all zero.
+pub(crate) fn zero<M: Message>() -> M {
+    M::decode(&[])
+}
+
+/// The heartbeat of a flying quadrotor.
+pub(crate) fn heartbeat(autopilot: u8) -> Heartbeat {
+    Heartbeat { kind: 2, autopilot, base_mode: 81, system_status: 4, mavlink_version: 3, custom_mode: 65_536 }
 }
 
 /// Bytes written as hexadecimal text.
