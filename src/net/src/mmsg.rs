@@ -12,6 +12,10 @@ use std::{
 /// Datagrams handed to the kernel per system call.
 const SEND_CHUNK: usize = 32;
 
+/// Bytes of a datagram received beside its neighbours': what an Ethernet frame carries. An odd number of cache lines,
+/// so that the starts of all datagrams do not compete for the same few sets of the first-level cache.
+const HEAD: usize = 25 * 64;
+
 /// One datagram to send, gathered from two slices.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram<'a> {
@@ -86,11 +90,17 @@ pub struct Received<'a> {
 }
 
 /// Buffers for receiving many datagrams per system call; made once, used for ever.
+///
+/// The first bytes of all datagrams lie close together, and only what is longer reaches its own large slot. With slots
+/// of 64 KiB, each small datagram of a batch would touch a page of its own: routing to three receivers costs 3 % more.
 pub struct RecvBatch {
+    /// The first [`HEAD`] bytes of each datagram, side by side.
+    heads: Box<[u8]>,
+    /// A slot for each datagram. A longer one is put together here: its head is copied in front of its tail.
     buf: Box<[u8]>,
     slot_len: usize,
     names: Box<[RawAddr]>,
-    parts: Box<[libc::iovec]>,
+    parts: Box<[[libc::iovec; 2]]>,
     headers: Box<[libc::mmsghdr]>,
     filled: usize,
 }
@@ -103,10 +113,11 @@ impl RecvBatch {
     /// `slots` datagrams of at most `slot_len` bytes each.
     pub fn new(slots: usize, slot_len: usize) -> Self {
         Self {
+            heads: vec![0; slots * HEAD].into(),
             buf: vec![0; slots * slot_len].into(),
             slot_len,
             names: vec![RawAddr::EMPTY; slots].into(),
-            parts: vec![EMPTY_IOVEC; slots].into(),
+            parts: vec![[EMPTY_IOVEC; 2]; slots].into(),
             headers: vec![EMPTY_HEADER; slots].into(),
             filled: 0,
         }
@@ -117,16 +128,23 @@ impl RecvBatch {
     /// **Errors**: `WouldBlock` when there is none; on Linux also a pending ICMP error such as `ConnectionRefused`.
     pub fn recv(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.filled = 0;
+        let head_len = HEAD.min(self.slot_len);
+        let heads = self.heads.chunks_exact_mut(HEAD);
         let slots = self.buf.chunks_exact_mut(self.slot_len.max(1));
-        for (((slot, name), part), header) in
-            slots.zip(&mut self.names).zip(&mut self.parts).zip(&mut self.headers)
+        let buffers = heads.zip(slots).zip(&mut self.parts);
+        for (((head, slot), parts), (name, header)) in
+            buffers.zip(self.names.iter_mut().zip(&mut self.headers))
         {
-            *part = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: slot.len() };
+            let tail = slot.get_mut(head_len..).unwrap_or_default();
+            *parts = [
+                libc::iovec { iov_base: head.as_mut_ptr().cast(), iov_len: head_len },
+                libc::iovec { iov_base: tail.as_mut_ptr().cast(), iov_len: tail.len() },
+            ];
             header.msg_len = 0;
             header.msg_hdr.msg_name = ptr::from_mut(name).cast();
             header.msg_hdr.msg_namelen = RawAddr::LEN;
-            header.msg_hdr.msg_iov = part;
-            header.msg_hdr.msg_iovlen = 1;
+            header.msg_hdr.msg_iov = parts.as_mut_ptr();
+            header.msg_hdr.msg_iovlen = if tail.is_empty() { 1 } else { 2 };
             header.msg_hdr.msg_flags = 0;
         }
         let count = u32::try_from(self.headers.len()).unwrap_or(u32::MAX);
@@ -142,16 +160,33 @@ impl RecvBatch {
             )
         };
         self.filled = usize::try_from(n).map_err(|_| io::Error::last_os_error())?;
+        self.join_long();
         Ok(self.filled)
+    }
+
+    /// Puts the heads of datagrams longer than a head in front of their tails.
+    fn join_long(&mut self) {
+        let heads = self.heads.chunks_exact(HEAD);
+        let slots = self.buf.chunks_exact_mut(self.slot_len.max(1));
+        for ((header, head), slot) in self.headers.iter().zip(heads).zip(slots).take(self.filled) {
+            if usize::try_from(header.msg_len).unwrap_or(0) > HEAD
+                && let Some(front) = slot.get_mut(..HEAD)
+            {
+                front.copy_from_slice(head);
+            }
+        }
     }
 
     /// The datagrams of the last [`RecvBatch::recv`], in order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = Received<'_>> {
+        let heads = self.heads.chunks_exact(HEAD);
         let slots = self.buf.chunks_exact(self.slot_len.max(1));
-        self.headers.iter().zip(&self.names).zip(slots).take(self.filled).map(|((header, name), slot)| {
+        let places = heads.zip(slots).zip(&self.names);
+        self.headers.iter().zip(places).take(self.filled).map(|(header, ((head, slot), name))| {
             let len = usize::try_from(header.msg_len).unwrap_or(0).min(slot.len());
+            let place = if len > HEAD { slot } else { head };
             Received {
-                bytes: slot.get(..len).unwrap_or_default(),
+                bytes: place.get(..len).unwrap_or_default(),
                 from: name.get(),
                 truncated: header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
             }
@@ -342,6 +377,32 @@ mod tests {
         let got = batch.iter().next().unwrap();
         assert!(got.truncated);
         assert_eq!(got.bytes.len(), 64);
+    }
+
+    #[test]
+    fn datagrams_around_the_length_of_a_head_arrive_whole() {
+        let (a, b) = pair("127.0.0.1:0");
+        let to = b.local_addr().ok();
+        let payload: Vec<u8> = (0..5000_u32).map(|i| (i / 3).to_le_bytes()[0]).collect();
+        for slot_len in [HEAD - 1, HEAD, HEAD + 1, 4096] {
+            let mut batch = RecvBatch::new(8, slot_len);
+            let lengths = [HEAD + 5, HEAD - 1, 4096, HEAD, 0, HEAD + 1, 5000];
+            let datagrams: Vec<_> = lengths.iter().map(|len| Datagram::new(&payload[..*len], to)).collect();
+            assert_eq!(send_batch(&a, &datagrams).unwrap(), lengths.len());
+            let mut left = lengths.iter();
+            while left.len() > 0 {
+                assert!(wait_readable(&[&b], Some(Duration::from_secs(5))).unwrap());
+                batch.recv(&b).unwrap();
+                for (got, &len) in batch.iter().zip(left.by_ref()) {
+                    assert_eq!(
+                        got.bytes,
+                        &payload[..len.min(slot_len)],
+                        "{len} bytes in slots of {slot_len}"
+                    );
+                    assert_eq!(got.truncated, len > slot_len);
+                }
+            }
+        }
     }
 
     #[test]

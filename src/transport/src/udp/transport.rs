@@ -23,9 +23,8 @@ use crate::{
 
 /// Datagrams per system call.
 pub(crate) const BATCH: usize = 64;
-/// Largest datagram, plus seven cache lines: were slots whole pages apart, the first bytes of all datagrams of a batch
-/// would compete for the same few sets of the first-level cache.
-pub(crate) const SLOT: usize = 65_536 + 448;
+/// Largest datagram.
+pub(crate) const SLOT: usize = 65_536;
 /// Batches taken before other tasks of the runtime get their turn.
 const BATCHES_PER_POLL: usize = 8;
 
