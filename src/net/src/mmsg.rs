@@ -92,7 +92,7 @@ pub struct Received<'a> {
 /// Buffers for receiving many datagrams per system call; made once, used for ever.
 ///
 /// The first bytes of all datagrams lie close together, and only what is longer reaches its own large slot. With slots
-/// of 64 KiB, each small datagram of a batch would touch a page of its own: routing to three receivers costs 3 % more.
+/// of 64 KiB, each small datagram of a batch would touch a page of its own: routing to three receivers costs 2 % more.
 pub struct RecvBatch {
     /// The first [`HEAD`] bytes of each datagram, side by side.
     heads: Box<[u8]>,
