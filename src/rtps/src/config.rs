@@ -16,7 +16,7 @@ pub enum DiscoveryRange {
 /// Everything a [`Participant`](crate::Participant) needs to know before it opens a socket.
 #[derive(Clone, Debug)]
 pub struct ParticipantConfig {
-    /// DDS domain, 0 to 230; on Linux 0 to 101 stay clear of the ephemeral ports.
+    /// DDS domain, 0 to 232; on Linux 0 to 101 stay clear of the ephemeral ports.
     pub domain: u16,
     /// Whom to discover.
     pub range: DiscoveryRange,

@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum RtpsError {
     /// The domain id leaves no room for the standard ports.
-    #[error("domain {0} is out of range; use 0 to 230")]
+    #[error("domain {0} is out of range; use 0 to 232")]
     Domain(u16),
     /// All 32 standard port pairs of the domain are taken.
     #[error("no free participant id in domain {domain}; 32 participants run on this host already")]

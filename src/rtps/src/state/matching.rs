@@ -1,6 +1,6 @@
 //! Peers and endpoints coming and going, and which of them talk to each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -109,7 +109,7 @@ impl Core {
         let Some(reasons) = writer_mismatch(local, &remote.data) else { return };
         let (topic, address) = (&remote.data.topic, remote.address);
         if !reasons.is_empty() {
-            report(Guid { prefix: me, entity: writer }, reader, topic, &reasons);
+            self.reported.warn(Guid { prefix: me, entity: writer }, reader, topic, &reasons);
             return;
         }
         debug!(topic = %topic, %reader, "reader matched");
@@ -146,7 +146,7 @@ impl Core {
         let Some(data) = &remote.data else { return };
         let Some(reasons) = reader_mismatch(local, data) else { return };
         if !reasons.is_empty() {
-            report(Guid { prefix: me, entity: reader }, writer, &data.topic, &reasons);
+            self.reported.warn(Guid { prefix: me, entity: reader }, writer, &data.topic, &reasons);
             return;
         }
         if remote.proxies.iter().any(|p| p.reader == reader) {
@@ -274,7 +274,18 @@ fn compare(
     Some(mismatches(offered, requested))
 }
 
-fn report(local: Guid, remote: Guid, topic: &str, policies: &[Policy]) {
-    let names: Vec<_> = policies.iter().map(|p| p.name()).collect();
-    warn!(%topic, %local, %remote, policies = names.join(", "), "endpoints do not fit and will not talk");
+/// The misfits already told in the log, so that endpoints which come and go do not fill it.
+#[derive(Debug, Default)]
+pub(super) struct Reported(HashSet<(Guid, Guid)>);
+
+/// Misfits told in all; the graph has the rest.
+const MAX_REPORTED: usize = 256;
+
+impl Reported {
+    fn warn(&mut self, local: Guid, remote: Guid, topic: &str, policies: &[Policy]) {
+        if self.0.len() < MAX_REPORTED && self.0.insert((local, remote)) {
+            let names: Vec<_> = policies.iter().map(|p| p.name()).collect();
+            warn!(%topic, %local, %remote, policies = names.join(", "), "endpoints do not fit and will not talk");
+        }
+    }
 }

@@ -40,6 +40,7 @@ use std::time::{Duration, Instant};
 pub(crate) use outbox::{Inbox, Outbox, SampleFn};
 
 use self::arrival::{Arrival, LocalReader, Sink};
+use self::matching::Reported;
 use self::outbox::Arena;
 use self::peer::Peer;
 use self::writer::LocalWriter;
@@ -90,6 +91,7 @@ pub(crate) struct Core {
     announcements: u32,
     /// ACKNACKs and NACK_FRAGs sent so far; one count for all, so that it never goes back for any writer.
     acks: i32,
+    reported: Reported,
 }
 
 /// When to do what next.
@@ -142,6 +144,7 @@ impl Core {
             spdp_seq: 1,
             announcements: 0,
             acks: 0,
+            reported: Reported::default(),
         };
         if core.config.match_own {
             core.add_self(now);
