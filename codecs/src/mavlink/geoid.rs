@@ -11,23 +11,21 @@ pub(super) struct Geoid {
     /// N in metres.
     undulation_m: f64,
     known: bool,
-    warned: bool,
+    /// Its absence was told.
+    told: bool,
 }
 
 impl Geoid {
-    /// Learns N from a position fix.
-    pub(super) fn learn(&mut self, gps: &GpsRawInt, rule: &str) {
+    /// Learns N from a position fix; true once, when the receiver turns out not to tell it.
+    pub(super) fn learn(&mut self, gps: &GpsRawInt) -> bool {
         let undulation_m = f64::from(gps.alt_ellipsoid) / 1e3 - f64::from(gps.alt) / 1e3;
         if gps.alt_ellipsoid != 0 && undulation_m.abs() <= MAX_UNDULATION_M {
             self.undulation_m = undulation_m;
             self.known = true;
-        } else if !self.known && !self.warned && gps.fix_type > 2 {
-            self.warned = true;
-            tracing::warn!(
-                rule,
-                "the GPS sends no ellipsoid height (GPS_RAW_INT.alt_ellipsoid); heights stay above mean sea level"
-            );
         }
+        let missing = !self.known && !self.told && gps.fix_type > 2;
+        self.told |= missing;
+        missing
     }
 
     /// Metres above the ellipsoid for millimetres above mean sea level.

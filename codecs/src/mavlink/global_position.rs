@@ -192,7 +192,12 @@ impl GlobalPositionDecoder {
     }
 
     fn gps_raw(&mut self, m: &GpsRawInt, version: Version, out: &mut Emit<'_>) {
-        self.geoid.learn(m, &self.rule);
+        if self.geoid.learn(m) {
+            tracing::warn!(
+                rule = self.rule,
+                "the GPS sends no ellipsoid height (GPS_RAW_INT.alt_ellipsoid); heights stay above mean sea level"
+            );
+        }
         let stamp = out.stamp();
         let here = self.geodetic(m.lat, m.lon, m.alt);
         set_position(&mut self.raw_fix, stamp, here);

@@ -50,7 +50,6 @@ const HOME: Port = Port(0);
 
 fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     Ok(Box::new(HomePositionDecoder {
-        rule: cx.rule.rule_id.as_str().to_owned(),
         vehicle: Vehicle::new(&Options::new(cx, &INFO)?)?,
         geoid: Geoid::default(),
         home: RosHomePosition::default(),
@@ -58,7 +57,6 @@ fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
 }
 
 struct HomePositionDecoder {
-    rule: String,
     vehicle: Vehicle,
     geoid: Geoid,
     home: RosHomePosition,
@@ -68,7 +66,10 @@ impl Decoder for HomePositionDecoder {
     fn decode(&mut self, frame: &Frame<'_>, out: &mut Emit<'_>) -> Result<(), DecodeError> {
         let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
         match packet.msgid {
-            GpsRawInt::ID => self.geoid.learn(&GpsRawInt::decode(packet.payload), &self.rule),
+            GpsRawInt::ID => {
+                // `mavlink.global_position` warns when it is missing.
+                self.geoid.learn(&GpsRawInt::decode(packet.payload));
+            }
             HomePosition::ID if out.wants(HOME) => {
                 let m = HomePosition::decode(packet.payload);
                 let stamp = out.stamp();

@@ -41,6 +41,9 @@ fn every_payload_length_of_every_message_is_published_or_used() {
 }
 
 proptest! {
+    // Each case runs through every codec.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn any_payload_is_survived_and_what_is_published_is_valid(
         frames in proptest::collection::vec((any::<proptest::sample::Index>(), proptest::collection::vec(any::<u8>(), 0..=255)), 1..20),
