@@ -3,8 +3,11 @@
 //! Used twice: by the libFuzzer programs in `fuzz_targets`, and by `test/tests/fuzz_replay.rs`, which replays the
 //! corpus and seeded mutations of it on a stable toolchain in every test run.
 
+/// A parser under test.
+pub(crate) type Target = fn(&[u8]);
+
 /// Name of the target and of its folder in `corpus`, and the function.
-pub(crate) const TARGETS: &[(&str, fn(&[u8]))] = &[
+pub(crate) const TARGETS: &[(&str, Target)] = &[
     ("cdr_reader", rostrans_cdr::fuzzing::reader),
     ("cdr_decode", rostrans_cdr::fuzzing::decode),
     ("ros1_reader", rostrans_cdr::fuzzing::ros1_reader),
