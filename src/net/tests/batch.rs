@@ -4,6 +4,9 @@ use std::{io, net::UdpSocket, time::Duration};
 
 use rostrans_net::{BindOptions, Datagram, RecvBatch, bind, send_batch, wait_readable};
 
+/// Where a slot of a [`RecvBatch`] goes on in a second block.
+const HEAD: usize = 25 * 64;
+
 fn pair(addr: &str) -> (UdpSocket, UdpSocket) {
     let open = || bind(addr.parse().unwrap(), &BindOptions::default()).unwrap().0;
     (open(), open())
