@@ -1,4 +1,5 @@
 //! Batches over real loopback sockets.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::{io, net::UdpSocket, time::Duration};
 
