@@ -11,6 +11,12 @@ class MavlinkDataTest(unittest.TestCase):
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(run.returncode, 0, run.stdout)
 
+    def test_golden_frames_of_the_codecs_are_current(self):
+        run = subprocess.run([TOOLS, REPO / "scripts/gen-mavlink-golden"], text=True, timeout=60, check=True,
+                             stdout=subprocess.PIPE)
+        committed = (REPO / "codecs/tests/data/pymavlink.jsonl").read_text()
+        self.assertEqual(run.stdout, committed, "run scripts/gen-mavlink-golden again")
+
 
 if __name__ == "__main__":
     unittest.main()
