@@ -18,7 +18,7 @@ mod ports;
 
 /// One `bytes_route` rule for each vehicle: source `router_source`, targets `router_endpoints`.
 ///
-/// Vehicle 2 uses ports two higher, and so on; see [`ports::vehicle_port`].
+/// Vehicle 2 uses ports two higher, and so on; except the ports 14550, 14555 and 18570, which all share.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Router;
 
