@@ -1,6 +1,7 @@
 //! `mavlink.local_position`: pose and velocity in the local level frame.
 
 use rostrans_core::{
+    clock::RosTime,
     codec::{
         CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
     },
@@ -170,13 +171,14 @@ impl LocalPositionDecoder {
     fn plain(&mut self, m: &LocalPositionNed, out: &mut Emit<'_>) {
         self.plain_seen = true;
         let motion = Motion {
+            stamp: out.stamp(),
             position: Ned([m.x, m.y, m.z].map(f64::from)).to_enu(),
             velocity: Ned([m.vx, m.vy, m.vz].map(f64::from)).to_enu(),
         };
         self.publish_pose(&motion, out);
         self.publish_velocity_body(&motion, out);
         if out.wants(VELOCITY_LOCAL) {
-            let stamp = out.stamp();
+            let stamp = motion.stamp;
             ros::stamp(&mut self.velocity_local.header, stamp);
             self.velocity_local.twist.linear = ros::vector3(motion.velocity.0);
             let rates = self.attitude.orientation.rotate(self.attitude.rates.0);
@@ -191,6 +193,7 @@ impl LocalPositionDecoder {
     fn with_covariance(&mut self, m: &LocalPositionNedCov, out: &mut Emit<'_>) {
         self.cov_seen = true;
         let motion = Motion {
+            stamp: out.stamp(),
             position: Ned([m.x, m.y, m.z].map(f64::from)).to_enu(),
             velocity: Ned([m.vx, m.vy, m.vz].map(f64::from)).to_enu(),
         };
@@ -208,7 +211,7 @@ impl LocalPositionDecoder {
         };
         let (pose, twist) = (position.to_6x6(none), velocity.to_6x6(none));
         self.publish_odom(&motion, pose, twist, out);
-        let stamp = out.stamp();
+        let stamp = motion.stamp;
         if out.wants(POSE_COV) {
             ros::stamp(&mut self.pose_cov.header, stamp);
             self.pose_cov.pose.pose.position = ros::point(motion.position.0);
@@ -234,7 +237,7 @@ impl LocalPositionDecoder {
 
     fn publish_pose(&mut self, motion: &Motion, out: &mut Emit<'_>) {
         if out.wants(POSE) {
-            let stamp = out.stamp();
+            let stamp = motion.stamp;
             ros::stamp(&mut self.pose.header, stamp);
             self.pose.pose.position = ros::point(motion.position.0);
             self.pose.pose.orientation = ros::quaternion(self.attitude.orientation);
@@ -244,7 +247,7 @@ impl LocalPositionDecoder {
 
     fn publish_velocity_body(&mut self, motion: &Motion, out: &mut Emit<'_>) {
         if out.wants(VELOCITY_BODY) {
-            let stamp = out.stamp();
+            let stamp = motion.stamp;
             ros::stamp(&mut self.velocity_body.header, stamp);
             self.velocity_body.twist.linear = ros::vector3(self.in_body(motion.velocity));
             self.velocity_body.twist.angular = ros::vector3(self.attitude.rates.0);
@@ -254,7 +257,7 @@ impl LocalPositionDecoder {
 
     fn publish_odom(&mut self, motion: &Motion, pose: [f64; 36], twist: [f64; 36], out: &mut Emit<'_>) {
         if out.wants(ODOM) {
-            let stamp = out.stamp();
+            let stamp = motion.stamp;
             ros::stamp(&mut self.odom.header, stamp);
             self.odom.pose.pose.position = ros::point(motion.position.0);
             self.odom.pose.pose.orientation = ros::quaternion(self.attitude.orientation);
@@ -271,8 +274,10 @@ impl LocalPositionDecoder {
     }
 }
 
-/// Where it is and how fast it goes.
+/// Where it is and how fast it goes, and when.
 struct Motion {
+    /// One for all messages of a frame, so that they can be matched by it.
+    stamp: RosTime,
     position: Enu<[f64; 3]>,
     velocity: Enu<[f64; 3]>,
 }

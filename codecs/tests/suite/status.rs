@@ -103,6 +103,15 @@ fn chunks_of_a_text_are_joined() {
 }
 
 #[test]
+fn exact_mode_publishes_chunks_one_by_one() {
+    let mut bench = Bench::new("mavlink.statustext", json!({"exact": true}));
+    bench.message(&text(7, 0, &"x".repeat(50)));
+    bench.message(&text(7, 1, "end"));
+    let texts: Vec<Value> = bench.take("recv").iter().map(|m| m["text"].clone()).collect();
+    assert_eq!(texts, [json!("x".repeat(50)), json!("end")]);
+}
+
+#[test]
 fn incomplete_text_is_published_after_a_second() {
     let fifty = "x".repeat(50);
     let mut bench = Bench::new("mavlink.statustext", json!({}));

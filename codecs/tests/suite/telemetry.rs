@@ -142,6 +142,28 @@ fn position_with_covariance_alone_feeds_all_but_local_velocity() {
 }
 
 #[test]
+fn frames_and_variances_are_options() {
+    let options = json!({"frame_id": "odom", "child_frame_id": "body", "velocity_frame_id": "level"});
+    let mut local = Bench::new("mavlink.local_position", options);
+    local.message(&zero::<LocalPositionNed>());
+    let odom = local.only("odom");
+    assert_eq!((&odom["header"]["frame_id"], &odom["child_frame_id"]), (&json!("odom"), &json!("body")));
+    assert_eq!(local.only("velocity_body")["header"]["frame_id"], "body");
+    assert_eq!(local.only("velocity_local")["header"]["frame_id"], "level");
+    assert_eq!(local.only("pose")["header"], odom["header"], "same stamp, same frame");
+
+    let mut global =
+        Bench::new("mavlink.global_position", json!({"rot_covariance": 7, "frame_id": "earthly"}));
+    global.message(&GpsRawInt { fix_type: 3, ..zero() });
+    global.message(&zero::<GlobalPositionInt>());
+    let odom = global.only("local");
+    assert_eq!(
+        (&odom["pose"]["covariance"][21], &odom["header"]["frame_id"]),
+        (&json!(7.0), &json!("earthly"))
+    );
+}
+
+#[test]
 fn heights_are_above_the_ellipsoid_once_the_receiver_tells() {
     let mut bench = Bench::new("mavlink.global_position", json!({}));
     let fix = GpsRawInt {
