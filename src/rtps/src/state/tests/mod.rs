@@ -1,5 +1,6 @@
 //! Whole networks of participants over a simulated link, from a seed.
 
+mod captures;
 mod discovery;
 mod reliable;
 mod robust;

@@ -49,7 +49,7 @@ fn every_sample_once_in_order(seed: u64) {
 
 #[test]
 fn every_reliable_sample_arrives_once_and_in_order() {
-    (0..60).for_each(every_sample_once_in_order);
+    (0..150).for_each(every_sample_once_in_order);
 }
 
 #[test]

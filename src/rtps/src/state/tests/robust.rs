@@ -42,9 +42,10 @@ fn mutate(bytes: &mut Vec<u8>, rng: &mut Rng) {
 fn a_storm_of_broken_datagrams_changes_nothing_for_others() {
     let mut storm = captured(1);
     storm.extend(captured(2));
+    storm.extend(super::captures::all().map(<[u8]>::to_vec));
     let mut net = Net::new(9, 2, true, PERFECT);
-    let writer = net.writer(0, "a", RELIABLE);
-    let (reader, log) = net.reader(1, "a", RELIABLE);
+    let writer = net.writer(0, "mine", RELIABLE);
+    let (reader, log) = net.reader(1, "mine", RELIABLE);
     assert!(
         net.run_until(Duration::from_secs(9), |net| net.matched(0, writer) + net.matched_writers(1, reader)
             == 2)
