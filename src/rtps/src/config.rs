@@ -20,7 +20,8 @@ pub struct ParticipantConfig {
     pub domain: u16,
     /// Whom to discover.
     pub range: DiscoveryRange,
-    /// Hosts to announce to in addition; port 0 means the standard ports of participants 0 to 31 there.
+    /// Hosts to announce to in addition; port 0 means the standard ports of participants 0 to 31 there. A host
+    /// elsewhere opens the sockets to the network even with [`DiscoveryRange::Localhost`]. Only IPv4 is used.
     pub static_peers: Vec<SocketAddr>,
     /// Addresses of the IPv4 interfaces to use in [`DiscoveryRange::Subnet`]; empty means all of them.
     pub interfaces: Vec<IpAddr>,

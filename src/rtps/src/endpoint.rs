@@ -37,7 +37,8 @@ impl Default for EndpointQos {
 pub enum History {
     /// The newest `n` samples (at least 1); older ones are given up even when a reader still wants them.
     KeepLast(u32),
-    /// Every sample until all readers have it; a write fails when this many payload bytes are held.
+    /// Every sample until all readers have it; a write fails when this many payload bytes are held. A transient-local
+    /// writer keeps them for late readers as well, so it is full for good after that many bytes.
     KeepAll {
         /// Payload bytes held at most.
         bytes: usize,

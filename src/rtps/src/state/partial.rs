@@ -62,8 +62,10 @@ pub(crate) enum Added {
     Complete(Whole),
     /// It contradicts itself or what came before.
     Malformed,
-    /// There is no room.
+    /// There is no room now.
     OverLimit,
+    /// There will never be room.
+    TooBig,
 }
 
 impl Partials {
@@ -109,10 +111,10 @@ impl Partials {
 
     pub(crate) fn add(&mut self, frag: &DataFrag<'_>, time: Option<i64>, room: Room, now: Instant) -> Added {
         let (Ok(total), size) = (usize::try_from(frag.sample_size), usize::from(frag.fragment_size)) else {
-            return Added::OverLimit;
+            return Added::TooBig;
         };
         if total > room.sample_bytes {
-            return Added::OverLimit;
+            return Added::TooBig;
         }
         let index = match self.items.iter().position(|item| item.seq == frag.seq) {
             Some(index) => index,

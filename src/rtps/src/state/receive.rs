@@ -78,6 +78,9 @@ impl Core {
     }
 
     fn on_spdp(&mut self, cx: &Context, data: &Data<'_>, now: Instant, out: &mut Outbox, inbox: &mut Inbox) {
+        if cx.source == self.prefix() {
+            return;
+        }
         if data.is_key || data.inline.status != 0 {
             let key = read_key(data.payload).or_else(|| data.inline.key_hash.map(Guid::from_bytes));
             if disposed_participant(key, cx.source) {
@@ -86,7 +89,6 @@ impl Core {
             return;
         }
         match ParticipantData::parse(data.payload) {
-            Ok(_) if cx.source == self.prefix() => {}
             Ok(data) if data.guid.prefix == cx.source => {
                 self.on_participant(data, cx.same_host, now, out, inbox)
             }
@@ -100,12 +102,9 @@ impl Core {
             return;
         }
         let arrival = if data.has_payload && !data.is_key && data.inline.status == 0 {
-            if data.payload.len() < 4 {
-                add(&sorter.counters.malformed, 1);
-                return;
-            }
-            Arrival::Sample(Sample {
-                payload: sorter.arena.copy(data.payload),
+            let payload = sorter.arena.copy(data.payload);
+            sorter.sample(Sample {
+                payload,
                 writer: Guid { prefix: cx.source, entity: data.writer },
                 seq: data.seq,
                 related: data.inline.related,
@@ -134,6 +133,12 @@ impl Core {
             Added::Stored => sorter.progress(frag.seq, now),
             Added::Malformed => add(&sorter.counters.malformed, 1),
             Added::OverLimit => add(&sorter.counters.over_limit, 1),
+            // Skipped, since whatever follows would wait for it in vain.
+            Added::TooBig => {
+                add(&sorter.counters.over_limit, 1);
+                add(&sorter.counters.lost, 1);
+                sorter.offer(frag.seq, Arrival::Irrelevant);
+            }
             Added::Complete(whole) => {
                 let sample = Sample {
                     payload: whole.payload,
@@ -142,12 +147,9 @@ impl Core {
                     related: whole.related,
                     source_time: whole.source_time,
                 };
-                if sample.payload.len() >= 4 {
-                    sorter.progress(frag.seq, now);
-                    sorter.offer(frag.seq, Arrival::Sample(sample));
-                } else {
-                    add(&sorter.counters.malformed, 1);
-                }
+                sorter.progress(frag.seq, now);
+                let arrival = sorter.sample(sample);
+                sorter.offer(frag.seq, arrival);
             }
         }
     }
@@ -232,6 +234,15 @@ impl<'a> Sorter<'a> {
             news: &mut core.news,
             inbox,
         })
+    }
+
+    /// A sample, or its place when it lacks even the encapsulation header.
+    fn sample(&self, sample: Sample) -> Arrival {
+        if sample.payload.len() < 4 {
+            add(&self.counters.malformed, 1);
+            return Arrival::Irrelevant;
+        }
+        Arrival::Sample(sample)
     }
 
     fn wants(&self, seq: i64) -> bool {

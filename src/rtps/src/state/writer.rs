@@ -222,8 +222,8 @@ impl LocalWriter {
             && self.history.get(seq).is_some_and(|slot| slot.only_to.is_none_or(|only| only == proxy.guid))
     }
 
-    /// Tells the reader at `index` that these numbers (ascending) will not come; `below` strikes everything before
-    /// its start as well.
+    /// Tells the reader at `index` that these numbers (ascending) will not come, nor those between `from` and its
+    /// start.
     pub(crate) fn send_gap(&self, index: usize, irrelevant: &[i64], from: i64, me: Prefix, out: &mut Outbox) {
         let Some(proxy) = self.proxies.get(index) else { return };
         // Numbers before the reader's start form one run, whatever of it was asked for.

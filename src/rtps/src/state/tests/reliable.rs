@@ -187,3 +187,19 @@ fn an_idle_network_falls_silent() {
     let sent = net.capture.take().unwrap();
     assert!(sent.len() <= 2 * 8 * 4, "{} datagrams", sent.len());
 }
+
+#[test]
+fn a_sample_beyond_the_limit_is_skipped() {
+    let mut net = Net::new(9, 2, false, Link { loss: 10, ..PERFECT });
+    net.sample_bytes = 100_000;
+    net.add(2);
+    let writer = net.writer(0, "t", KEEP_ALL);
+    let (reader, log) = net.reader(2, "t", RELIABLE);
+    assert!(net.run_until(MINUTE, |net| net.matched(0, writer) + net.matched_writers(2, reader) == 2));
+    for (n, len) in (0..).zip([50, 100_001, 100_000, 70]) {
+        net.write(0, writer, payload(n, len)).unwrap();
+    }
+    net.run(Duration::from_secs(5));
+    assert_eq!(numbers(&log, |n| [50, 0, 100_000, 70][n as usize]), [0, 2, 3]);
+    assert!(net.nodes[2].counters.snapshot().lost > 0);
+}

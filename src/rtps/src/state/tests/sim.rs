@@ -58,6 +58,7 @@ pub(super) struct Net {
     pub(super) capture: Option<Vec<Vec<u8>>>,
     lan: bool,
     pub(super) match_own: bool,
+    pub(super) sample_bytes: usize,
 }
 
 pub(super) struct Node {
@@ -81,6 +82,7 @@ impl Net {
             capture: None,
             lan,
             match_own: false,
+            sample_bytes: Limits::default().sample_bytes,
         };
         (0..count).for_each(|place| net.add(place));
         net
@@ -112,7 +114,12 @@ impl Net {
             announce_to: (0..8).map(|p| Self::ports(self.lan, p)[0]).collect(),
             local: vec![*metatraffic.ip()],
             match_own: self.match_own,
-            limits: Limits { peers: 16, endpoints_per_peer: 64, ..Limits::default() },
+            limits: Limits {
+                peers: 16,
+                endpoints_per_peer: 64,
+                sample_bytes: self.sample_bytes,
+                ..Limits::default()
+            },
             pace_bytes_per_s: 200_000_000,
         };
         let counters = Arc::<Counters>::default();
