@@ -80,6 +80,14 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
+    /// Lends out `sink` until the returned guard is dropped, by a panic too: a socket that is held cannot be bound
+    /// again.
+    pub(crate) fn open(&self, sink: Arc<dyn ByteSink>, opened: OpenedAs) -> OpenTap<'_> {
+        self.sink.set(Some(sink));
+        *lock(&self.opened) = opened;
+        OpenTap(self)
+    }
+
     /// Announces a rule that will attach later.
     pub(crate) fn expect_rule(&self) {
         self.awaited.fetch_add(1, Relaxed);
@@ -97,6 +105,16 @@ impl Tap {
         self.version.fetch_add(1, Relaxed);
         self.awaited.fetch_sub(1, Relaxed);
         Attachment { tap: Arc::clone(self), ids }
+    }
+}
+
+/// Keeps a transport's write half in use.
+pub(crate) struct OpenTap<'a>(&'a Tap);
+
+impl Drop for OpenTap<'_> {
+    fn drop(&mut self) {
+        self.0.sink.set(None);
+        lock(&self.0.opened).local_addr = None;
     }
 }
 

@@ -166,14 +166,10 @@ async fn run_transport(
     context: &Context,
 ) -> Result<(), TransportError> {
     let opened = deps.transports.open(spec)?;
-    tap.sink.set(Some(opened.sink));
-    *lock(&tap.opened) = OpenedAs { local_addr: opened.local_addr, route: opened.route };
+    let _open = tap.open(opened.sink, OpenedAs { local_addr: opened.local_addr, route: opened.route });
     let now = tokio::time::Instant::now().into_std();
     let dispatch = Dispatch::new(Arc::clone(tap), context.clone(), Arc::clone(&deps.clock), now);
-    let outcome = opened.transport.run(Box::new(dispatch), context.cancel().clone()).await;
-    tap.sink.set(None);
-    lock(&tap.opened).local_addr = None;
-    outcome
+    opened.transport.run(Box::new(dispatch), context.cancel().clone()).await
 }
 
 /// Adds to a transport's error what to do about it.

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 
@@ -30,6 +30,8 @@ pub(crate) enum Input {
     Device(bool),
     /// The transport fails.
     Fail,
+    /// The transport has a bug.
+    Panic,
 }
 
 /// Every device of a test, opened or not.
@@ -38,6 +40,8 @@ pub(crate) struct Devices {
     opened: Mutex<HashMap<Device, mpsc::Sender<Input>>>,
     opens: Notify,
     refusals: Mutex<HashMap<Device, u32>>,
+    /// The write half that each device was last opened with; a port that is still held cannot be bound again.
+    held: Mutex<HashMap<Device, Weak<Outlet>>>,
     pub(crate) wire: Arc<Wire>,
 }
 
@@ -92,17 +96,26 @@ impl Devices {
 impl TransportFactory for Devices {
     fn open(&self, spec: &TransportSpec) -> Result<Opened, TransportError> {
         let device = spec.device.clone();
+        let in_use = || {
+            let addr = SocketAddr::from(([127, 0, 0, 1], 14_550));
+            Err(TransportError::Bind { addr, source: std::io::ErrorKind::AddrInUse.into() })
+        };
         if let Some(left) = self.refusals.lock().unwrap().get_mut(&device).filter(|left| **left > 0) {
             *left -= 1;
-            let addr = SocketAddr::from(([127, 0, 0, 1], 14_550));
-            return Err(TransportError::Bind { addr, source: std::io::ErrorKind::AddrInUse.into() });
+            return in_use();
+        }
+        let mut held = self.held.lock().unwrap();
+        if held.get(&device).is_some_and(|sink| sink.strong_count() > 0) {
+            return in_use();
         }
         let (sender, input) = mpsc::channel(64);
         self.opened.lock().unwrap().insert(device.clone(), sender);
         self.opens.notify_waiters();
         let serial = matches!(device, Device::Serial(_));
         let transport = Box::new(FakeTransport { input, serial });
-        let sink = Arc::new(Outlet { from: Some(device), target: None, wire: Arc::clone(&self.wire) });
+        let sink = Outlet { from: Some(device.clone()), target: None, wire: Arc::clone(&self.wire) };
+        let sink = Arc::new(sink);
+        held.insert(device, Arc::downgrade(&sink));
         Ok(Opened { transport, sink, local_addr: None, route: None })
     }
 
@@ -198,6 +211,7 @@ impl Transport for FakeTransport {
                         let source = std::io::ErrorKind::BrokenPipe.into();
                         return Err(TransportError::Io { device: "fake".into(), source });
                     }
+                    Some(Input::Panic) => panic!("at the socket"),
                     None => std::future::pending().await,
                 }
             }

@@ -101,17 +101,19 @@ async fn port_in_use_is_waited_for_while_the_others_run() {
 
 #[tokio::test(start_paused = true)]
 async fn failed_socket_is_opened_again_and_its_links_go_on() {
-    let world = world();
-    let running = world.start().await;
-    world.devices.datagram(&udp(9000), b"before", peer(1)).await;
-    world.published("/queued", 1).await;
-    world.devices.feed(&udp(9000), Input::Fail).await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    world.devices.datagram(&udp(9000), b"after", peer(1)).await;
-    for topic in ["/inline", "/queued"] {
-        assert_eq!(world.published(topic, 2).await, [b"before".as_slice(), b"after"], "{topic}");
+    for failure in [Input::Fail, Input::Panic] {
+        let world = world();
+        let running = world.start().await;
+        world.devices.datagram(&udp(9000), b"before", peer(1)).await;
+        world.published("/queued", 1).await;
+        world.devices.feed(&udp(9000), failure).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        world.devices.datagram(&udp(9000), b"after", peer(1)).await;
+        for topic in ["/inline", "/queued"] {
+            assert_eq!(world.published(topic, 2).await, [b"before".as_slice(), b"after"], "{topic}");
+        }
+        assert_eq!(counters(&running, 0, 0).frames, 2);
     }
-    assert_eq!(counters(&running, 0, 0).frames, 2);
 }
 
 #[tokio::test(start_paused = true)]
