@@ -21,7 +21,6 @@ use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{CallError, ServiceHandler},
     codec::{Exchange, FrameOut, Reply, Retry},
-    rate::RateLimiter,
     transport::{BoxFuture, Frame},
 };
 use tokio::{
@@ -71,7 +70,6 @@ struct Unanswered {
 /// One service, owned by the rule's worker.
 struct Lane {
     exchange: Guarded<Box<dyn Exchange>>,
-    limiter: Option<RateLimiter>,
     way: Way,
     waiting: VecDeque<Call>,
     open: Option<Open>,
@@ -201,23 +199,18 @@ impl Drop for PickedUp {
 
 impl Lane {
     fn new(link: Arc<Link>, way: Way) -> Result<Self, Failure> {
-        let limiter = link.config().rate_limit.map(RateLimiter::new);
         let exchange = Guarded::new(link, |codec, cx| codec.exchange(cx))?;
         let (errors, unsent) =
             (Trouble::new("call not expressed or not understood"), Trouble::new("request not sent"));
-        Ok(Self { exchange, limiter, way, waiting: VecDeque::new(), open: None, errors, unsent })
+        Ok(Self { exchange, way, waiting: VecDeque::new(), open: None, errors, unsent })
     }
 
     fn link(&self) -> Arc<Link> {
         Arc::clone(self.exchange.link())
     }
 
-    /// Takes a call in: it starts at once, waits its turn, or is refused.
+    /// Takes a call in: it starts at once or waits its turn.
     fn call(&mut self, call: Call, out: &mut FrameOut) {
-        if self.limiter.as_mut().is_some_and(|limiter| !limiter.admit(now())) {
-            self.exchange.link().stats.dropped_rate.inc();
-            return self.fail(call.reply, CallError::Busy);
-        }
         self.waiting.push_back(call);
         self.start_next(out);
     }

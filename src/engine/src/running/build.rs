@@ -2,14 +2,13 @@
 
 use std::{
     future::ready,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 
 use rostrans_core::{
     adapter::{AdapterError, RosAdapter},
-    rule::{Direction, RuleId, UdpBind},
-    transport::{Framing, TransportError},
+    rule::{Direction, RuleId},
+    transport::TransportError,
 };
 
 use super::{Deps, LinkRow, RuleSnapshot, TransportSnapshot};
@@ -60,11 +59,7 @@ pub(super) fn adapter(supervisor: &Supervisor, adapter: &Arc<dyn RosAdapter>) ->
 
 /// Spawns a task for each transport and each rule.
 pub(super) fn build(topology: &Topology, deps: &Deps, rules: &Supervisor, transports: &Supervisor) -> Built {
-    let mut specs = topology.transports.clone();
-    let mut pipelines = topology.pipelines.clone();
-    for pipeline in &mut pipelines {
-        give_source(pipeline, &mut specs, deps);
-    }
+    let Topology { transports: specs, pipelines, .. } = topology;
     let taps: Vec<Arc<Tap>> = specs.iter().map(|_| Arc::new(Tap::default())).collect();
     for pipeline in pipelines.iter().filter(|pipeline| reads(pipeline)) {
         if let Some(tap) = pipeline.source.and_then(|id| taps.get(id.0)) {
@@ -72,45 +67,19 @@ pub(super) fn build(topology: &Topology, deps: &Deps, rules: &Supervisor, transp
         }
     }
     let open = |(index, (spec, tap)): (usize, (&TransportSpec, &Arc<Tap>))| {
-        let name = transport_name(spec, users(index, &pipelines));
+        let name = transport_name(spec, users(index, pipelines));
         let task = transport(transports, name, spec, tap, deps);
         let route = spec.route.as_ref().map(|route| route.rule_id.clone());
         RunningTransport { route, tap: Arc::clone(tap), task }
     };
     let opened = specs.iter().zip(&taps).enumerate().map(open).collect();
-    let start = |spec: PipelineSpec| rule(rules, spec, &specs, &taps, deps);
-    Built { rules: pipelines.iter().cloned().map(start).collect(), transports: opened }
+    let start = |spec: &PipelineSpec| rule(rules, spec.clone(), specs, &taps, deps);
+    Built { rules: pipelines.iter().map(start).collect(), transports: opened }
 }
 
 /// Whether a rule reads frames, now and then or all the time.
 fn reads(pipeline: &PipelineSpec) -> bool {
     !matches!(pipeline.rule.direction, Direction::RostopicToUdp | Direction::RosToSerial)
-}
-
-/// A service answered over datagrams needs somewhere to hear the answers: without a source of its own, the port it
-/// sends to, or a socket whose port the system chooses.
-fn give_source(pipeline: &mut PipelineSpec, specs: &mut Vec<TransportSpec>, deps: &Deps) {
-    if pipeline.rule.direction != Direction::RosserviceToUdp || pipeline.source.is_some() {
-        return;
-    }
-    pipeline.source = pipeline.targets.iter().flatten().find_map(|target| match target {
-        LinkTarget::Serial(id) => Some(*id),
-        LinkTarget::Udp(_) => None,
-    });
-    let udp = pipeline.targets.iter().flatten().find_map(|target| match target {
-        LinkTarget::Udp(addr) => Some(*addr),
-        LinkTarget::Serial(_) => None,
-    });
-    if let (None, Some(target)) = (pipeline.source, udp) {
-        let any =
-            if target.is_ipv4() { IpAddr::from(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };
-        let codec = pipeline.rule.links.first().and_then(|link| link.codec.as_ref());
-        let codec = codec.and_then(|name| deps.codecs.get(name.as_str()));
-        let framing = codec.map_or(Framing::Datagram, |codec| codec.info().framing);
-        let bind = UdpBind { addr: SocketAddr::new(any, 0), multicast_if: "".into() };
-        specs.push(TransportSpec { device: Device::Udp(bind), framing, route: None });
-        pipeline.source = Some(TransportId(specs.len() - 1));
-    }
 }
 
 fn users(transport: usize, pipelines: &[PipelineSpec]) -> Vec<&str> {

@@ -9,7 +9,7 @@ use tokio::{task::JoinHandle, time::Instant};
 use crate::{
     codec::cdr,
     device::Sent,
-    world::{World, counters, limited, peer, service, service_link, udp},
+    world::{World, counters, peer, service, service_link, udp},
 };
 
 /// A rule that offers `/arm` to a vehicle at port 20 and hears it on port 9000.
@@ -177,31 +177,4 @@ async fn codec_that_panics_on_a_reply_fails_the_call_and_takes_the_next() {
     world.devices.wire.wait(2).await;
     vehicle_says(&world, b"=2").await;
     assert_eq!(second.await.unwrap(), Ok(b"2".to_vec()));
-}
-
-#[tokio::test(start_paused = true)]
-async fn call_over_the_rate_limit_is_refused() {
-    let mut world = World::new();
-    let source = world.transport(&udp(9000));
-    let link = (limited(service_link("/arm"), 1), Some(LinkTarget::Udp(peer(20))));
-    world.rule("in", RosserviceToUdp, Some(source), vec![link]);
-    let running = world.start().await;
-    let _first = call(&world, "/arm", b"1");
-    world.devices.wire.wait(1).await;
-    assert_eq!(call(&world, "/arm", b"2").await.unwrap(), Ok(b"failed".to_vec()));
-    assert_eq!(counters(&running, 0, 0).dropped_rate, 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn rule_without_a_source_hears_answers_on_a_socket_of_its_own() {
-    let mut world = World::new();
-    let target = Some(LinkTarget::Udp(peer(20)));
-    world.rule("in", RosserviceToUdp, None, vec![(service_link("/arm"), target)]);
-    let running = world.start().await;
-    let own = running.snapshot().transports[0].clone();
-    assert_eq!(&*own.name, "udp 0.0.0.0:0 (rule in)");
-    let response = call(&world, "/arm", b"arm");
-    let from = world.devices.wire.wait(1).await.remove(0).from.unwrap();
-    world.devices.datagram(&from, b"=armed", peer(20)).await;
-    assert_eq!(response.await.unwrap(), Ok(b"armed".to_vec()));
 }
