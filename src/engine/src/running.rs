@@ -102,14 +102,12 @@ impl Running {
         problems
     }
 
-    /// Waits until going on makes no sense: a task that the run cannot do without has failed, or every rule has.
+    /// Waits until going on makes no sense: every rule has failed. Never, while there is a byte route: it needs no
+    /// rule to be of use.
     ///
     /// **Cancel safety**: keeps no state.
     pub async fn wait_failed(&self) -> Problem {
-        tokio::select! {
-            problem = self.root.fatal() => problem,
-            problem = self.parts.all_rules_failed() => problem,
-        }
+        self.parts.all_rules_failed().await
     }
 
     /// Spawns tasks that end with the run, after the rules.
@@ -153,7 +151,6 @@ impl Parts {
         self.rules.iter().map(|rule| &rule.task).chain(transports).chain(&self.adapters)
     }
 
-    /// Never resolves while there is a byte route: it needs no rule to be of use.
     async fn all_rules_failed(&self) -> Problem {
         if self.transports.iter().any(RunningTransport::routes) {
             std::future::pending::<()>().await;

@@ -32,8 +32,6 @@ pub enum OnExit {
     Restart(Backoff),
     /// Leave it; the others run on.
     Stop,
-    /// End the whole run.
-    Abort,
 }
 
 /// Spawns tasks under one cancellation token and ends them together.
@@ -42,24 +40,22 @@ pub struct Supervisor {
     tracker: TaskTracker,
     cancel: CancellationToken,
     tasks: Mutex<Vec<(Arc<str>, AbortHandle)>>,
-    /// Shared by all branches: the task whose failure ends the run, with its reason.
-    fatal: Arc<watch::Sender<Option<Problem>>>,
 }
 
 impl Supervisor {
     /// The root of a tree.
     pub fn new() -> Self {
-        Self::under(CancellationToken::new(), Arc::new(watch::Sender::new(None)))
+        Self::under(CancellationToken::new())
     }
 
     /// A supervisor whose tasks end when this one is cancelled, but can be stopped apart.
     #[must_use]
     pub fn branch(&self) -> Self {
-        Self::under(self.cancel.child_token(), Arc::clone(&self.fatal))
+        Self::under(self.cancel.child_token())
     }
 
-    fn under(cancel: CancellationToken, fatal: Arc<watch::Sender<Option<Problem>>>) -> Self {
-        Self { tracker: TaskTracker::new(), cancel, tasks: Mutex::default(), fatal }
+    fn under(cancel: CancellationToken) -> Self {
+        Self { tracker: TaskTracker::new(), cancel, tasks: Mutex::default() }
     }
 
     /// Runs the future that `make` makes until it ends well, fails for good, or is cancelled.
@@ -77,8 +73,7 @@ impl Supervisor {
         let task =
             Task { name: Arc::clone(&name), state: state.subscribe(), restarts: Arc::clone(&restarts) };
         let context = Context { name: Arc::clone(&name), cancel: self.cancel.child_token(), state };
-        let fatal = Arc::clone(&self.fatal);
-        let handle = self.tracker.spawn(supervise(context, on_exit, make, restarts, fatal));
+        let handle = self.tracker.spawn(supervise(context, on_exit, make, restarts));
         let mut tasks = lock(&self.tasks);
         tasks.retain(|(_, handle)| !handle.is_finished());
         tasks.push((name, handle.abort_handle()));
@@ -104,21 +99,6 @@ impl Supervisor {
             name
         })
         .collect()
-    }
-
-    /// Waits for the failure of a task under [`OnExit::Abort`], in this supervisor or any branch of its tree.
-    ///
-    /// **Cancel safety**: keeps no state.
-    pub async fn fatal(&self) -> Problem {
-        let mut fatal = self.fatal.subscribe();
-        loop {
-            if let Some(problem) = fatal.borrow_and_update().clone() {
-                return problem;
-            }
-            if fatal.changed().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        }
     }
 }
 
@@ -226,13 +206,8 @@ impl Context {
     }
 }
 
-async fn supervise<M, F>(
-    context: Context,
-    mut on_exit: OnExit,
-    mut make: M,
-    restarts: Arc<Counter>,
-    fatal: Arc<watch::Sender<Option<Problem>>>,
-) where
+async fn supervise<M, F>(context: Context, mut on_exit: OnExit, mut make: M, restarts: Arc<Counter>)
+where
     M: FnMut(Context) -> F,
     F: Future<Output = Result<(), Failure>>,
 {
@@ -262,12 +237,6 @@ async fn supervise<M, F>(
                 }
             }
             OnExit::Restart(_) | OnExit::Stop => return context.enter(State::Failed(reason)),
-            OnExit::Abort => {
-                let state = State::Failed(reason);
-                context.enter(state.clone());
-                fatal.send_replace(Some(Problem { name: context.name, state }));
-                return;
-            }
         }
     }
 }

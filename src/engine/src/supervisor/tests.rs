@@ -91,19 +91,6 @@ async fn waits_grow_and_start_over_after_a_healthy_minute() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn abort_ends_the_run_and_stop_does_not() {
-    let supervisor = Supervisor::new();
-    let branch = supervisor.branch();
-    let fail = |_| std::future::ready(Err(Failure::retry("broken")));
-    let stopped = branch.spawn("optional", OnExit::Stop, fail);
-    assert_eq!(stopped.settled().await, State::Failed("broken".into()));
-    assert!(supervisor.fatal.borrow().is_none());
-    branch.spawn("vital", OnExit::Abort, fail);
-    let problem = supervisor.fatal().await;
-    assert_eq!((&*problem.name, problem.state), ("vital", State::Failed("broken".into())));
-}
-
-#[tokio::test(start_paused = true)]
 async fn task_that_does_not_end_in_time_is_aborted_and_named() {
     let supervisor = Supervisor::new();
     let (_, attempts) = flaky(&supervisor, 0, || Ok(()));
