@@ -168,7 +168,7 @@ fn check(message: &MessageType, sample: &[u8]) -> Option<usize> {
             None
         }
         Err(error) => {
-            tracing::debug!(msg_type = %message.name(), error = types::chain(&error), "CDR refused");
+            tracing::debug!(msg_type = %message.name(), error = rostrans_core::text::chain(&error), "CDR refused");
             None
         }
     }

@@ -162,7 +162,7 @@ fn error_of<'a>(response: &MessageType, value: &'a Value) -> Option<&'a str> {
 
 fn to_cdr(message: &MessageType, value: &Value, pool: &mut BytesMut) -> Result<CdrBytes, DecodeError> {
     message.json_to_cdr(value, pool).map_err(|error| {
-        tracing::debug!(msg_type = %message.name(), error = types::chain(&error), "JSON object refused");
+        tracing::debug!(msg_type = %message.name(), error = rostrans_core::text::chain(&error), "JSON object refused");
         DecodeError::Schema("unknown field or wrong value")
     })
 }

@@ -1,12 +1,15 @@
 //! Run-time types of a link.
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use bytes::BytesMut;
 use rostrans_cdr::CdrBytes;
-use rostrans_core::codec::{CodecContext, CodecError};
+use rostrans_core::{
+    codec::{CodecContext, CodecError},
+    text::chain,
+};
 use rostrans_schema::{
-    FieldType, MessageType, SchemaError, ServiceType,
+    FieldType, MessageType, ServiceType,
     definition::{Arity, Primitive},
 };
 use serde_json::json;
@@ -56,15 +59,4 @@ pub(super) fn failure(response: &MessageType, reason: &str) -> Option<CdrBytes> 
     };
     let value = if fields.iter().any(tells) { json!({ "message": reason }) } else { json!({}) };
     response.json_to_cdr(&value, &mut BytesMut::new()).ok()
-}
-
-/// An error with its causes, for a log line.
-pub(super) fn chain(error: &SchemaError) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }

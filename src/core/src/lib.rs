@@ -5,6 +5,7 @@
 //! traits those parts meet at, plus the small mechanisms they share. It opens no socket and knows no protocol.
 
 pub mod adapter;
+pub mod backoff;
 pub mod clock;
 pub mod codec;
 pub mod diag;

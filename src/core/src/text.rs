@@ -1,4 +1,6 @@
-//! Small helpers for files written by hand.
+//! Small helpers for what people write and read.
+
+use std::error::Error;
 
 /// Cuts a line at a `#` that stands first or follows a blank; trims what is left.
 pub(crate) fn without_comment(line: &str) -> &str {
@@ -21,4 +23,30 @@ pub fn excerpt(text: &str) -> String {
         short.push_str("...");
     }
     short
+}
+
+/// Yes or no, in any spelling that people use in configuration files.
+///
+/// ```
+/// use rostrans_core::text::boolean;
+/// assert_eq!(["Yes", "1", "OFF", "maybe"].map(boolean), [Some(true), Some(true), Some(false), None]);
+/// ```
+pub fn boolean(word: &str) -> Option<bool> {
+    match word.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Some(true),
+        "false" | "no" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// An error with its causes on one line: `cannot listen on 0.0.0.0:9: permission denied`.
+pub fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
 }

@@ -6,7 +6,7 @@ use rostrans_core::{
     diag::{Diagnostic, Origin},
     param::{ParamDef, ParamKind},
     suggest::nearest,
-    text::excerpt,
+    text::{boolean, excerpt},
 };
 
 /// What to do.
@@ -209,7 +209,7 @@ pub(crate) fn parse(
         let value = match (inline, def.kind) {
             (Some(value), _) => Some(value),
             (None, ParamKind::Bool) => {
-                let given = words.next_if(|next| next.to_str().is_some_and(is_bool));
+                let given = words.next_if(|next| next.to_str().and_then(boolean).is_some());
                 Some(given.map_or_else(|| "true".to_owned(), |word| word.to_string_lossy().into_owned()))
             }
             // A negative number is a value, not an option.
@@ -253,10 +253,6 @@ fn suggest(name: &str, defs: &[ParamDef]) -> String {
 
 fn looks_like_option(word: &OsString) -> bool {
     word.to_string_lossy().starts_with('-')
-}
-
-fn is_bool(word: &str) -> bool {
-    matches!(word.to_ascii_lowercase().as_str(), "true" | "false" | "yes" | "no" | "on" | "off" | "1" | "0")
 }
 
 fn is_number(word: &str) -> bool {

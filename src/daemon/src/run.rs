@@ -8,6 +8,7 @@ use rostrans_core::{
     clock::SystemClock,
     param::Settings,
     registry::CodecRegistry,
+    text::chain,
 };
 use rostrans_engine::{
     adapters::AdapterSet,
@@ -176,17 +177,6 @@ async fn stop(running: Running, mut signals: Signals, name: &'static str) -> Exi
             Exit::Aborted
         }
     }
-}
-
-/// An error with its causes on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 /// The signals that end the program.

@@ -9,7 +9,6 @@
 //! or adapter.
 
 pub mod adapters;
-pub mod backoff;
 mod dispatch_table;
 mod ingress;
 mod link;

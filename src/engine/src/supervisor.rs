@@ -11,9 +11,10 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use rostrans_core::stats::Counter;
+use rostrans_core::{backoff::Backoff, stats::Counter};
 use tokio::{
     sync::watch,
     task::AbortHandle,
@@ -23,7 +24,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{debug, error, info, warn};
 
 pub use self::state::{Failure, Panicked, Problem, State};
-use crate::backoff::{Backoff, HEALTHY};
+
+/// A task that ran this long counts as healthy: its next failure is followed by the shortest wait again.
+const HEALTHY: Duration = Duration::from_secs(60);
 
 /// What to do when a task fails.
 #[derive(Clone, Debug)]

@@ -1,11 +1,13 @@
 //! The planned shape of a run: plain data, nothing opened yet.
 
-use std::{fmt, net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc};
 
 use rostrans_core::{
-    rule::{ForwardRule, RuleId, SerialSpec, UdpBind},
+    rule::{ForwardRule, RuleId},
     transport::Framing,
 };
+
+pub use rostrans_transport::Device;
 
 /// Index into [`Topology::transports`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,24 +35,6 @@ pub struct TransportSpec {
     pub framing: Framing,
     /// Byte routing done by the same socket or port; its frames still reach the pipelines.
     pub route: Option<RouteSpec>,
-}
-
-/// What a transport opens.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Device {
-    /// A UDP socket.
-    Udp(UdpBind),
-    /// A serial port.
-    Serial(SerialSpec),
-}
-
-impl fmt::Display for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Udp(bind) => write!(f, "udp {}", bind.addr),
-            Self::Serial(spec) => write!(f, "serial {spec}"),
-        }
-    }
 }
 
 /// A `bytes_route` rule.

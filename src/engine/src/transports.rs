@@ -10,7 +10,7 @@ use rostrans_transport::{Config, RouteConfig};
 
 use rostrans_core::transport::{ByteSink, SendError, TransportError};
 
-use crate::topology::{Device, RouteSpec, TransportSpec};
+use crate::topology::{RouteSpec, TransportSpec};
 
 /// Opens what the topology names: [`SystemTransports`], or fakes in tests.
 pub trait TransportFactory: Send + Sync {
@@ -35,17 +35,13 @@ pub struct SystemTransports;
 
 impl TransportFactory for SystemTransports {
     fn open(&self, spec: &TransportSpec) -> Result<Opened, TransportError> {
-        let device = match &spec.device {
-            Device::Udp(bind) => rostrans_transport::Device::Udp(bind.clone()),
-            Device::Serial(port) => rostrans_transport::Device::Serial(port.clone()),
-        };
         let route = |route: &RouteSpec| RouteConfig {
             name: Arc::clone(&route.rule_id.0),
             endpoints: route.endpoints.clone(),
             upstream: route.upstream,
         };
         rostrans_transport::open(Config {
-            device,
+            device: spec.device.clone(),
             framing: spec.framing,
             route: spec.route.as_ref().map(route),
         })

@@ -13,7 +13,7 @@
 //! The crate decodes no message. The router looks at MAVLink headers only where an address does not say enough; see
 //! [`router`].
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{fmt, net::SocketAddr, sync::Arc};
 
 use rostrans_core::{
     rule::{SerialSpec, UdpBind},
@@ -30,12 +30,21 @@ mod udp;
 pub use self::router::{RouteConfig, RouteSnapshot, RouteStats};
 
 /// What to open.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Device {
     /// A UDP socket.
     Udp(UdpBind),
     /// A serial port.
     Serial(SerialSpec),
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Udp(bind) => write!(f, "udp {}", bind.addr),
+            Self::Serial(spec) => write!(f, "serial {spec}"),
+        }
+    }
 }
 
 /// One transport.

@@ -17,7 +17,6 @@ use rostrans_core::{
 
 use crate::{Opened, RouteConfig, router::SerialRoute};
 
-mod backoff;
 mod port;
 mod queue;
 mod transport;

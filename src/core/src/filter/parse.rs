@@ -7,7 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::{FilterLine, TopicFilter, verdict::Pattern};
 use crate::{
     diag::{Diagnostic, Origin},
-    text::{excerpt, without_comment},
+    text::{boolean, excerpt, without_comment},
     topic::TopicName,
 };
 
@@ -113,9 +113,9 @@ fn split_switch(line: &str) -> (&str, bool) {
 
 fn switch(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {
-        "on" | "true" | "yes" | "1" | "enable" | "enabled" => Some(true),
-        "off" | "false" | "no" | "0" | "disable" | "disabled" => Some(false),
-        _ => None,
+        "enable" | "enabled" => Some(true),
+        "disable" | "disabled" => Some(false),
+        other => boolean(other),
     }
 }
 

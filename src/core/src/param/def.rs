@@ -1,5 +1,7 @@
 //! Parameter definitions; the one table behind `rostrans.param`, `--key=value`, `--help` and the README.
 
+use crate::text::boolean;
+
 /// What a parameter's value must look like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParamKind {
@@ -34,10 +36,9 @@ impl ParamKind {
     /// **Errors**: what is allowed, as a remedy.
     pub(crate) fn canonical(self, value: &str) -> Result<String, String> {
         match self {
-            Self::Bool => match value.to_ascii_lowercase().as_str() {
-                "true" | "1" | "yes" | "on" => Ok("true".to_owned()),
-                "false" | "0" | "no" | "off" => Ok("false".to_owned()),
-                _ => Err("write true or false".to_owned()),
+            Self::Bool => match boolean(value) {
+                Some(yes) => Ok(yes.to_string()),
+                None => Err("write true or false".to_owned()),
             },
             Self::Int { min, max } => match value.parse::<i64>() {
                 Ok(n) if (min..=max).contains(&n) => Ok(n.to_string()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ParamDef;
-use crate::diag::Origin;
+use crate::{diag::Origin, text::boolean};
 
 /// Typed values of all parameters: defaults, then the file, then the command line.
 ///
@@ -34,7 +34,7 @@ impl Settings {
 
     /// The value of a [`ParamKind::Bool`](super::ParamKind::Bool) key.
     pub fn flag(&self, key: &str) -> bool {
-        matches!(self.text(key).to_ascii_lowercase().as_str(), "true" | "1" | "yes" | "on")
+        boolean(self.text(key)) == Some(true)
     }
 
     /// The value of a [`ParamKind::Int`](super::ParamKind::Int) key.

@@ -14,7 +14,7 @@ use rostrans_core::{
     diag::{Diagnostic, Origin},
     plugin::Plugin,
     suggest::did_you_mean,
-    text::excerpt,
+    text::{boolean, excerpt},
 };
 
 /// The sections of the file.
@@ -87,10 +87,9 @@ impl PluginOrder {
             };
             let (key, value) = (key.trim(), value.trim());
             match key {
-                "enable" => match value.to_ascii_lowercase().as_str() {
-                    "true" | "1" | "yes" | "on" => section.enable = true,
-                    "false" | "0" | "no" | "off" => section.enable = false,
-                    _ => {
+                "enable" => match boolean(value) {
+                    Some(enable) => section.enable = enable,
+                    None => {
                         let message = format!("invalid value '{}' for 'enable'", excerpt(value));
                         problems.push(Diagnostic::error(origin, message, "write true or false"));
                     }

@@ -5,6 +5,7 @@ use rostrans_core::{
     diag::Diagnostic,
     rule::{ForwardRule, LinkConfig},
     suggest::did_you_mean,
+    text::{chain, excerpt},
     topic::TopicSpec,
 };
 
@@ -179,7 +180,7 @@ impl Check<'_> {
                 format!("codec '{}' knows {}", info.name, all.join(", "))
             };
             let help = did_you_mean(option, names(), otherwise);
-            self.error(&format!("unknown option '{}'", rostrans_core::text::excerpt(option)), &help);
+            self.error(&format!("unknown option '{}'", excerpt(option)), &help);
         }
         known
     }
@@ -196,15 +197,4 @@ impl Check<'_> {
             self.error(&format!("codec '{}': {error}", codec.info().name), "");
         }
     }
-}
-
-/// An error with its causes on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }

@@ -7,13 +7,13 @@ use std::{
 
 use rostrans_core::{
     adapter::{AdapterError, RosAdapter},
+    backoff::Backoff,
     rule::{Direction, RuleId},
     transport::TransportError,
 };
 
 use super::{Deps, LinkRow, RuleSnapshot, TransportSnapshot};
 use crate::{
-    backoff::Backoff,
     ingress::{Dispatch, OpenedAs, Tap},
     link::Link,
     pipeline::{Env, Target},
@@ -100,10 +100,7 @@ fn needed_transports(pipeline: &PipelineSpec) -> Vec<usize> {
 
 /// What the transport is and whom its loss concerns.
 fn transport_name(spec: &TransportSpec, users: Vec<&str>) -> String {
-    let device = match &spec.device {
-        Device::Udp(bind) => format!("udp {}", bind.addr),
-        Device::Serial(port) => format!("serial {port}"),
-    };
+    let device = spec.device.to_string();
     let route = spec.route.iter().map(|route| route.rule_id.as_str());
     let users: Vec<&str> = route.chain(users).collect();
     match users.as_slice() {

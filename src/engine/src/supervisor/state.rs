@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt, sync::Arc};
 
+use rostrans_core::text::chain;
 use thiserror::Error;
 
 /// How a task is doing.
@@ -76,12 +77,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.error)?;
-        let mut source = self.error.source();
-        while let Some(cause) = source {
-            write!(f, ": {cause}")?;
-            source = cause.source();
-        }
+        f.write_str(&chain(&*self.error))?;
         if !self.remedy.is_empty() {
             write!(f, "; {}", self.remedy)?;
         }

@@ -10,6 +10,7 @@ use std::{
 };
 
 use rostrans_core::{
+    backoff::Backoff,
     rule::SerialSpec,
     transport::{
         BoxFuture, DeviceState, Frame, Framing, Ingress, Malformed, Peer, Transport, TransportError,
@@ -24,7 +25,7 @@ use tokio_serial::SerialStream;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tracing::debug;
 
-use super::{WriteQueue, backoff::Backoff, port};
+use super::{WriteQueue, port};
 use crate::{
     framing::deliver,
     router::SerialRoute,
@@ -86,7 +87,7 @@ impl SerialTransport {
                 ingress.device(DeviceState::Down(&reason));
                 told = Some(reason);
             }
-            if self.wait(backoff.next(), &mut *ingress, &mut cancelled).await {
+            if self.wait(backoff.next_delay(), &mut *ingress, &mut cancelled).await {
                 return;
             }
         }

@@ -30,15 +30,12 @@ pub(super) fn text<'n>(entry: &'n Entry, cx: &mut Cx<'_>) -> Option<&'n str> {
 
 /// `true` or `false`, in YAML's spellings and the older ones.
 pub(super) fn boolean(entry: &Entry, cx: &mut Cx<'_>) -> Option<bool> {
-    match text(entry, cx)?.to_ascii_lowercase().as_str() {
-        "true" | "yes" | "on" | "1" => Some(true),
-        "false" | "no" | "off" | "0" => Some(false),
-        _ => {
-            let message = format!("'{}' must be true or false, not {}", entry.key, entry.value.describe());
-            cx.error(entry.line, message, format!("write '{}: true' or '{}: false'", entry.key, entry.key));
-            None
-        }
+    let parsed = rostrans_core::text::boolean(text(entry, cx)?);
+    if parsed.is_none() {
+        let message = format!("'{}' must be true or false, not {}", entry.key, entry.value.describe());
+        cx.error(entry.line, message, format!("write '{}: true' or '{}: false'", entry.key, entry.key));
     }
+    parsed
 }
 
 /// A whole number within bounds.

@@ -5,16 +5,7 @@ use std::{
     time::Duration,
 };
 
-/// First wait.
-pub const FIRST: Duration = Duration::from_millis(200);
-
-/// Longest wait.
-pub const LONGEST: Duration = Duration::from_secs(5);
-
-/// A task that ran this long counts as healthy: its next failure waits [`FIRST`] again.
-pub const HEALTHY: Duration = Duration::from_secs(60);
-
-/// Waits that double from [`FIRST`] to [`LONGEST`], each shortened at random by up to a quarter.
+/// Waits that double from 0.2 s to 5 s, each shortened at random by up to a quarter.
 ///
 /// The jitter keeps tasks that failed together from trying together for ever.
 #[derive(Clone, Debug)]
@@ -46,7 +37,7 @@ impl Backoff {
         FIRST.max(full - cut)
     }
 
-    /// Starts again from [`FIRST`].
+    /// Starts again from the shortest wait.
     pub fn reset(&mut self) {
         self.attempt = 0;
     }
@@ -57,6 +48,9 @@ impl Default for Backoff {
         Self::new()
     }
 }
+
+const FIRST: Duration = Duration::from_millis(200);
+const LONGEST: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
