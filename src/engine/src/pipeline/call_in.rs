@@ -35,7 +35,7 @@ use crate::{
     supervisor::{Context, Failure},
 };
 
-/// Calls that may wait for their turn, per rule.
+/// Calls that may wait for their turn, per service.
 const MAX_WAITING: usize = 64;
 
 /// How long a call waits for its turn; a command must not reach the vehicle long after it was given.
@@ -209,8 +209,11 @@ impl Lane {
         Arc::clone(self.exchange.link())
     }
 
-    /// Takes a call in: it starts at once or waits its turn.
+    /// Takes a call in: it starts at once, waits its turn, or is refused when too many wait already.
     fn call(&mut self, call: Call, out: &mut FrameOut) {
+        if self.waiting.len() >= MAX_WAITING {
+            return self.fail(call.reply, CallError::Busy);
+        }
         self.waiting.push_back(call);
         self.start_next(out);
     }

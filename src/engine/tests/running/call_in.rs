@@ -178,3 +178,20 @@ async fn codec_that_panics_on_a_reply_fails_the_call_and_takes_the_next() {
     vehicle_says(&world, b"=2").await;
     assert_eq!(second.await.unwrap(), Ok(b"2".to_vec()));
 }
+
+#[tokio::test(start_paused = true)]
+async fn more_calls_than_may_wait_are_refused() {
+    let world = world();
+    let running = world.start().await;
+    let _open = call(&world, "/arm", b"1");
+    world.devices.wire.wait(1).await;
+    let mut waiting = Vec::new();
+    for _ in 0..64 {
+        waiting.push(call(&world, "/arm", b"2"));
+        tokio::task::yield_now().await;
+    }
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(call(&world, "/arm", b"3").await.unwrap(), Ok(b"failed".to_vec()));
+    assert!(waiting.iter().all(|call| !call.is_finished()));
+    assert_eq!(counters(&running, 0, 0).failed_calls, 1);
+}
