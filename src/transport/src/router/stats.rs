@@ -102,7 +102,7 @@ pub struct FlowSnapshot {
 pub struct EndpointSnapshot {
     /// The configured address.
     pub addr: SocketAddr,
-    /// Sent to it.
+    /// Frames for it, those of `send_errors` included.
     pub sent: FlowSnapshot,
     /// Received from it.
     pub received: FlowSnapshot,
@@ -119,7 +119,7 @@ pub struct RouteSnapshot {
     pub endpoints: Vec<EndpointSnapshot>,
     /// Received from vehicles.
     pub from_vehicles: FlowSnapshot,
-    /// Sent to vehicles.
+    /// Frames for vehicles; of a UDP source, those of `vehicle_send_errors` included.
     pub to_vehicles: FlowSnapshot,
     /// Received from ground stations that are no configured endpoint.
     pub from_stations: FlowSnapshot,
