@@ -13,7 +13,7 @@ use rostrans_core::{
 use rostrans_engine::{
     adapters::AdapterSet,
     monitor::Monitor,
-    running::{self, Deps, Running, Snapshot, TransportSnapshot},
+    running::{self, Deps, Running, Shutdown, Snapshot, TransportSnapshot},
     supervisor::State,
     topology::{Device, Topology},
     transports::SystemTransports,
@@ -80,7 +80,6 @@ async fn serve(job: &Job<'_>) -> Exit {
         problems = running.settled(SETTLE) => problems,
         name = signals.next() => return stop(running, signals, name).await,
     };
-    tell(job, adapter.as_ref(), &running.snapshot());
     if job.settings.flag("strict") && !problems.is_empty() {
         for problem in &problems {
             let reason = problem.state.problem().unwrap_or("not ready in time");
@@ -89,6 +88,7 @@ async fn serve(job: &Job<'_>) -> Exit {
         running.shutdown(BUDGET).await;
         return Exit::Unavailable;
     }
+    tell(job, adapter.as_ref(), &running.snapshot());
     tokio::select! {
         problem = running.wait_failed() => {
             error!(name = %problem.name, reason = problem.state.problem(), "nothing works; giving up");
@@ -164,15 +164,23 @@ fn state(device: &Device, transport: &TransportSnapshot) -> String {
 
 async fn stop(running: Running, mut signals: Signals, name: &'static str) -> Exit {
     info!(signal = name, "stopping");
+    end(running.shutdown(BUDGET), signals.next()).await
+}
+
+/// Waits for the orderly end, unless another signal cuts it short.
+async fn end(
+    shutdown: impl Future<Output = Shutdown>,
+    next_signal: impl Future<Output = &'static str>,
+) -> Exit {
     tokio::select! {
-        shutdown = running.shutdown(BUDGET) => {
+        shutdown = shutdown => {
             for task in &shutdown.aborted {
                 warn!(%task, "did not end in time");
             }
             info!("stopped");
             Exit::Ok
         }
-        name = signals.next() => {
+        name = next_signal => {
             warn!(signal = name, "stopping at once");
             Exit::Aborted
         }
@@ -217,5 +225,19 @@ impl Signals {
     async fn next(&mut self) -> &'static str {
         self.0.recv().await;
         "Ctrl-C"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn second_signal_cuts_the_shutdown_short() {
+        assert_eq!(end(pending(), ready("SIGINT")).await, Exit::Aborted);
+        let stubborn = Shutdown { aborted: vec!["stubborn".into()] };
+        assert_eq!(end(ready(stubborn), pending()).await, Exit::Ok);
     }
 }

@@ -305,6 +305,8 @@ fn a_missing_serial_device_is_waited_for_unless_strict() {
     folder.write("r.yaml", "- {rule_id: s, direction: serial_to_ros, serial_port: '/dev/does-not-exist:9600', links: [{codec: raw_bytes, topic: /t}]}\n");
     let Output { code, err, .. } = folder.run("--dry-run --strict --rules r.yaml");
     assert_eq!(code, 69, "{err}");
+    assert_eq!(err.lines().filter(|line| line.contains(" WARN ")).count(), 1, "{err}");
+    assert!(!err.contains("running"), "it does not run: {err}");
     let mut run = folder.start("--dry-run --rules r.yaml");
     run.wait_err("serial /dev/does-not-exist:9600  waiting: no such device");
     run.signal("INT");
