@@ -4,7 +4,6 @@
 //! Instances are `&mut`, owned by the task that runs them: no locks inside codecs.
 
 use std::{
-    net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -291,7 +290,6 @@ pub struct FrameOut {
     buf: BytesMut,
     ends: Vec<usize>,
     open: bool,
-    to: Option<SocketAddr>,
 }
 
 impl FrameOut {
@@ -307,16 +305,6 @@ impl FrameOut {
         &mut self.buf
     }
 
-    /// Sends these frames to `to` instead of the link's target.
-    pub fn redirect(&mut self, to: SocketAddr) {
-        self.to = Some(to);
-    }
-
-    /// Where the frames go, if not to the link's target.
-    pub fn destination(&self) -> Option<SocketAddr> {
-        self.to
-    }
-
     /// Hands each frame to `send` and empties the buffer.
     pub fn drain(&mut self, mut send: impl FnMut(&[u8])) {
         self.close();
@@ -326,7 +314,6 @@ impl FrameOut {
             start = end;
         }
         self.buf.clear();
-        self.to = None;
     }
 
     fn close(&mut self) {

@@ -102,11 +102,6 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// True when [`Emit::reply`] has somewhere to go.
-    pub fn can_reply(&self) -> bool {
-        self.sink.is_some()
-    }
-
     fn outlet(&self, port: Port) -> Option<&Outlet> {
         self.outlets.get(usize::from(port.0)).and_then(Option::as_ref)
     }

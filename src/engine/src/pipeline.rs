@@ -100,10 +100,9 @@ struct Way {
 }
 
 impl Way {
-    /// Sends and empties `out`: to where the codec redirected it, else to the target.
+    /// Sends and empties `out`.
     fn send(&self, out: &mut FrameOut, link: &Link, trouble: &mut Trouble, now: Instant) {
-        let to = out.destination().or(self.to);
-        out.drain(|frame| match self.sink.try_send(frame, to) {
+        out.drain(|frame| match self.sink.try_send(frame, self.to) {
             Ok(()) => link.count_frame(frame.len(), now),
             Err(error) => {
                 link.stats.send_errors.inc();

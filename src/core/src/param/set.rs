@@ -50,11 +50,6 @@ impl ParamSet {
         self.given.insert(key.to_owned(), (value.to_owned(), origin));
     }
 
-    /// The raw value of a key, if it was given.
-    pub fn raw(&self, key: &str) -> Option<&str> {
-        self.given.get(key).map(|(value, _)| value.as_str())
-    }
-
     /// Checks everything against `defs` and fills in defaults.
     ///
     /// Every problem is added to `problems`: an unknown key (a warning in a file, an error on the command line), a

@@ -46,9 +46,4 @@ impl Settings {
     pub fn origin(&self, key: &str) -> Origin {
         self.values.get(key).map_or(Origin::Default, |(_, o)| o.clone())
     }
-
-    /// All keys in alphabetical order, with value and origin.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str, &Origin)> {
-        self.values.iter().map(|(key, (value, origin))| (*key, value.as_str(), origin))
-    }
 }
