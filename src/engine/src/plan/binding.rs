@@ -1,5 +1,7 @@
 //! Whether a link's codec, topics, service and options fit together.
 
+use std::sync::LazyLock;
+
 use rostrans_core::{
     codec::{Codec, CodecContext, CodecInfo, Role, port_accepts},
     diag::Diagnostic,
@@ -8,6 +10,7 @@ use rostrans_core::{
     text::{chain, excerpt},
     topic::TopicSpec,
 };
+use rostrans_schema::{TypeRegistry, rihs01_text};
 
 use super::{PlanContext, check, unknown_codec};
 
@@ -39,7 +42,7 @@ pub(super) fn link(
         check.error(&what, &format!("it can {}; see --list-codecs", can.join(" and ")));
         return;
     }
-    let fits = check.ports(info) & check.options(info);
+    let fits = check.ports(info, cx) & check.options(info);
     if fits && types_known {
         check.build(codec.as_ref(), role, &CodecContext { rule, link, types: cx.types });
     }
@@ -120,12 +123,12 @@ impl Check<'_> {
     }
 
     /// True when every topic is bound to a port of its type.
-    fn ports(&mut self, info: &CodecInfo) -> bool {
+    fn ports(&mut self, info: &CodecInfo, cx: &PlanContext<'_>) -> bool {
         let link = self.link;
         let mut fit = true;
         if let Some(topic) = &link.topic {
             match info.ports.first() {
-                Some(port) => fit &= self.port_type(info, port, topic),
+                Some(port) => fit &= self.port_type(info, port, topic, cx),
                 None => {
                     fit = false;
                     self.error(&format!("codec '{}' has no topics", info.name), "delete 'topic'");
@@ -141,7 +144,7 @@ impl Check<'_> {
                 self.error(&format!("codec '{}' has no port '{name}'", info.name), &help);
                 continue;
             };
-            fit &= self.port_type(info, port, topic);
+            fit &= self.port_type(info, port, topic, cx);
             if link.topic.is_some() && info.ports.first().is_some_and(|first| first.name == port.name) {
                 fit = false;
                 let what = format!("port '{name}' is bound by 'topic' already");
@@ -156,14 +159,31 @@ impl Check<'_> {
         info: &CodecInfo,
         port: &rostrans_core::codec::PortInfo,
         topic: &TopicSpec,
+        cx: &PlanContext<'_>,
     ) -> bool {
-        let fits = port_accepts(port, &topic.msg_type);
-        if let (false, Some(fixed)) = (fits, port.msg_type) {
-            let what = format!("topic '{}' is {}, but ", topic.name, topic.msg_type);
-            let what = format!("{what}port '{}' of codec '{}' carries {fixed}", port.name, info.name);
-            self.error(&what, &format!("write 'msg_type: {fixed}', or choose another codec"));
+        let Some(fixed) = port.msg_type else { return true };
+        if port_accepts(port, &topic.msg_type) {
+            return self.definition(info, topic, cx.types);
         }
-        fits
+        let what = format!("topic '{}' is {}, but ", topic.name, topic.msg_type);
+        let what = format!("{what}port '{}' of codec '{}' carries {fixed}", port.name, info.name);
+        self.error(&what, &format!("write 'msg_type: {fixed}', or choose another codec"));
+        false
+    }
+
+    /// True when a type that a codec has built in is defined here as it was there. Peers would misread it otherwise.
+    fn definition(&mut self, info: &CodecInfo, topic: &TopicSpec, types: &TypeRegistry) -> bool {
+        let name = &topic.msg_type;
+        // What is unknown here was reported already; what is not bundled, a codec cannot have built in.
+        let (Ok(here), Ok(there)) = (types.message(name), BUNDLED.message(name)) else { return true };
+        if here.rihs01() == there.rihs01() {
+            return true;
+        }
+        let [here, there] = [here, there].map(|message| rihs01_text(message.rihs01()));
+        let what = format!("topic '{}': {name} is {here} in this ROS distribution, but ", topic.name);
+        let what = format!("{what}codec '{}' writes and reads {there}", info.name);
+        self.error(&what, "use codec 'json' or 'cdr', which follow the distribution, or unset ROS_DISTRO");
+        false
     }
 
     /// True when the codec knows every option's name; values are its own business.
@@ -198,3 +218,6 @@ impl Check<'_> {
         }
     }
 }
+
+/// The definitions that typed messages are generated from.
+static BUNDLED: LazyLock<TypeRegistry> = LazyLock::new(TypeRegistry::bundled);

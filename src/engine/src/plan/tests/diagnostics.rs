@@ -236,3 +236,23 @@ fn claims_that_exclude_each_other_are_named_with_both_places() {
     error: r.yaml:11: rule 'r11' listens on 0.0.0.0:14561, but rule 'r10' (r.yaml:10) has 0.0.0.0:14561; give one of them another port
     ");
 }
+
+#[test]
+fn built_in_type_that_the_distribution_defines_otherwise_is_refused() {
+    let range = |codec| LinkConfig { topic: Some(topic("/r", "sensor_msgs/Range")), ..link(1, codec) };
+    let plan = |codec, types: TypeRegistry| {
+        let mut links = vec![range(codec)];
+        // The same in all distributions.
+        links.push(LinkConfig { link_name: "m".into(), ..raw(1, "/a") });
+        let rules = vec![rule(1, UdpToRostopic, udp("0.0.0.0:9000"), links)];
+        run_with(rules, "", types).err().unwrap_or_default()
+    };
+    let humble = || TypeRegistry::builder().with_humble().with_bundled().build();
+    assert_eq!(plan("range", TypeRegistry::bundled()), []);
+    assert_eq!(plan("json", humble()), []);
+    let problems = plan("range", humble());
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    let text = problems[0].to_string();
+    assert!(text.contains("topic '/r': sensor_msgs/msg/Range is RIHS01_"), "{text}");
+    assert!(text.contains("codec 'range' writes and reads RIHS01_"), "{text}");
+}

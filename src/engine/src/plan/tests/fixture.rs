@@ -124,6 +124,11 @@ pub(super) static IMU: CodecInfo = CodecInfo {
     options: &[("sysid", "vehicle"), ("frame_id", "frame of the data")],
     ..RAW
 };
+pub(super) static RANGE: CodecInfo = CodecInfo {
+    name: "range",
+    ports: &[PortInfo { name: "range", msg_type: Some("sensor_msgs/msg/Range"), qos: Qos::sensor_data() }],
+    ..RAW
+};
 pub(super) static ARMING: CodecInfo = CodecInfo {
     name: "mavlink.arming",
     roles: &[Role::Exchange],
@@ -134,15 +139,23 @@ pub(super) static ARMING: CodecInfo = CodecInfo {
 
 pub(super) fn codecs() -> CodecRegistry {
     let mut registry = CodecRegistry::new();
-    for info in [&RAW, &JSON, &IMU, &ARMING] {
+    for info in [&RAW, &JSON, &IMU, &RANGE, &ARMING] {
         registry.register(Arc::new(Fake(info))).unwrap();
     }
     registry
 }
 
 pub(super) fn run(rules: Vec<ForwardRule>, filter: &str) -> Result<Planned, Vec<Diagnostic>> {
+    run_with(rules, filter, TypeRegistry::bundled())
+}
+
+pub(super) fn run_with(
+    rules: Vec<ForwardRule>,
+    filter: &str,
+    types: TypeRegistry,
+) -> Result<Planned, Vec<Diagnostic>> {
     let filter = TopicFilter::parse(Path::new("rostrans.filter"), filter, &mut Vec::new());
-    let types = Arc::new(TypeRegistry::bundled());
+    let types = Arc::new(types);
     let cx = PlanContext { filter: &filter, codecs: &codecs(), types: &types, adapters: &[RosVersion::Ros2] };
     plan(rules, &cx)
 }
