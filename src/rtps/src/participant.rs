@@ -54,8 +54,11 @@ impl Participant {
             pace_bytes_per_s: config.pace_bytes_per_s,
         };
         let shared = Arc::new(Shared::new(Core::new(core, counters.clone(), now), sockets, counters, now));
-        let threads = shell::spawn(&shared).map_err(RtpsError::Thread)?;
-        Ok(Self(Arc::new(Owner { shared, threads: Mutex::new(threads) })))
+        // Made first, so that its end stops the thread that did start when the other cannot.
+        let owner = Owner { shared, threads: Mutex::default() };
+        let threads = shell::spawn(&owner.shared).map_err(RtpsError::Thread)?;
+        *lock(&owner.threads) = threads;
+        Ok(Self(Arc::new(owner)))
     }
 
     /// The id of this participant.

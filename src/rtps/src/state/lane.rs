@@ -7,12 +7,16 @@ use crate::wire::Entity;
 
 /// Paced sending of fragments and repairs to one address.
 ///
-/// Fresh samples leave in the order they were written; repairs take turns with them.
+/// Fresh samples of one writer leave in the order they were written. Writers take turns, a datagram each, so that a
+/// scan need not wait for an image; so do fresh samples and repairs, and the readers to repair.
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) to: SocketAddrV4,
     pub(crate) path: Path,
-    fresh: VecDeque<Job>,
+    /// One queue for each writer that has something to send, next writer first.
+    fresh: VecDeque<(Entity, VecDeque<Job>)>,
+    /// Jobs in `fresh`.
+    jobs: u32,
     repairs: VecDeque<(Entity, Guid)>,
     /// Whose turn it was last.
     repaired: bool,
@@ -102,6 +106,7 @@ impl Lane {
             to,
             path,
             fresh: VecDeque::new(),
+            jobs: 0,
             repairs: VecDeque::new(),
             repaired: false,
             rate,
@@ -113,12 +118,23 @@ impl Lane {
 
     /// When the next datagram may leave; `None` when there is nothing to send.
     pub(crate) fn due(&self) -> Option<Instant> {
-        let idle = self.fresh.is_empty() && self.repairs.is_empty();
+        let idle = self.jobs == 0 && self.repairs.is_empty();
         (!idle).then_some(self.next)
     }
 
     pub(crate) fn push(&mut self, job: Job) {
-        self.fresh.push_back(job);
+        self.queue(job.writer).push_back(job);
+        self.jobs += 1;
+    }
+
+    /// The queue of a writer, opened as the last one when there is none.
+    fn queue(&mut self, writer: Entity) -> &mut VecDeque<Job> {
+        let index = self.fresh.iter().position(|(w, _)| *w == writer).unwrap_or_else(|| {
+            self.fresh.push_back((writer, VecDeque::new()));
+            self.fresh.len() - 1
+        });
+        let (_, jobs) = self.fresh.get_mut(index).expect("invariant: found or pushed above");
+        jobs
     }
 
     pub(crate) fn push_repair(&mut self, writer: Entity, reader: Guid) {
@@ -127,25 +143,36 @@ impl Lane {
 
     /// Takes the next thing to send out of the queue; put it back when it is not finished.
     pub(crate) fn take(&mut self) -> Option<Turn> {
-        self.repaired = !self.repairs.is_empty() && (!self.repaired || self.fresh.is_empty());
+        self.repaired = !self.repairs.is_empty() && (!self.repaired || self.jobs == 0);
         if self.repaired {
             self.repairs.pop_front().map(|(writer, reader)| Turn::Repair(writer, reader))
         } else {
-            self.fresh.pop_front().map(Turn::Fresh)
+            loop {
+                let (writer, mut jobs) = self.fresh.pop_front()?;
+                // An empty queue waited one turn, in case the job was put back: no allocation per datagram.
+                let Some(job) = jobs.pop_front() else { continue };
+                self.jobs -= 1;
+                self.fresh.push_back((writer, jobs));
+                return Some(Turn::Fresh(job));
+            }
         }
     }
 
+    /// Queues what is left of a turn, behind one turn of everybody else.
     pub(crate) fn put_back(&mut self, turn: Turn) {
         match turn {
-            Turn::Fresh(job) => self.fresh.push_front(job),
-            Turn::Repair(writer, reader) => self.repairs.push_front((writer, reader)),
+            Turn::Fresh(job) => {
+                self.queue(job.writer).push_front(job);
+                self.jobs += 1;
+            }
+            Turn::Repair(writer, reader) => self.repairs.push_back((writer, reader)),
         }
     }
 
     /// Notes that `bytes` left, and sets the time of the next burst.
     pub(crate) fn spent(&mut self, bytes: usize, now: Instant) {
         // Samples that pile up would be given up by a keep-last history: better lost on the way than not sent.
-        let backlog = u32::try_from(self.fresh.len()).unwrap_or(u32::MAX).clamp(1, MAX_HURRY);
+        let backlog = self.jobs.clamp(1, MAX_HURRY);
         #[expect(clippy::cast_precision_loss, reason = "datagrams are small numbers")]
         let pause = Duration::from_secs_f64(bytes as f64 / self.rate) / backlog;
         let earliest = now.checked_sub(CATCH_UP).unwrap_or(now);
@@ -170,7 +197,8 @@ impl Lane {
     }
 
     pub(crate) fn forget_writer(&mut self, writer: Entity) {
-        self.fresh.retain(|job| job.writer != writer);
+        self.fresh.retain(|(w, _)| *w != writer);
+        self.jobs = self.fresh.iter().map(|(_, jobs)| u32::try_from(jobs.len()).unwrap_or(u32::MAX)).sum();
         self.repairs.retain(|(w, _)| *w != writer);
     }
 }
@@ -205,6 +233,25 @@ mod tests {
         lane.lost(0.5, now);
         lane.spent(60_000, now);
         assert_eq!(lane.due(), Some(now + Duration::from_micros(600)));
+    }
+
+    #[test]
+    fn writers_take_turns_and_each_keeps_its_order() {
+        let mut lane = lane(Instant::now());
+        for (writer, seq) in [(1, 1), (1, 2), (2, 1), (3, 1), (2, 2)] {
+            lane.push(Job { writer: [writer; 4], ..job(seq) });
+        }
+        let mut order = Vec::new();
+        while let Some(Turn::Fresh(job)) = lane.take() {
+            order.push((job.writer[0], job.seq, job.fragment));
+            if job.fragment == 1 {
+                lane.put_back(Turn::Fresh(Job { fragment: 2, ..job }));
+            }
+        }
+        let first = [(1, 1, 1), (2, 1, 1), (3, 1, 1), (1, 1, 2), (2, 1, 2), (3, 1, 2)];
+        assert_eq!(order[..6], first);
+        assert_eq!(order[6..], [(1, 2, 1), (2, 2, 1), (1, 2, 2), (2, 2, 2)]);
+        assert_eq!(lane.due(), None);
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub(crate) struct Partials {
     refused: VecDeque<i64>,
 }
 
+/// Fragments of one sample; a writer that cuts finer would have us look through millions of flags.
+const MAX_PARTS: usize = 1 << 17;
+
 /// Refused samples remembered.
 const REFUSED: usize = 64;
 
@@ -113,7 +116,7 @@ impl Partials {
         let (Ok(total), size) = (usize::try_from(frag.sample_size), usize::from(frag.fragment_size)) else {
             return Added::TooBig;
         };
-        if total > room.sample_bytes {
+        if total > room.sample_bytes || total.div_ceil(size) > MAX_PARTS {
             return Added::TooBig;
         }
         let index = match self.items.iter().position(|item| item.seq == frag.seq) {
@@ -270,6 +273,14 @@ mod tests {
         let Added::Complete(whole) = add(2, &sample[100..200]) else { panic!("not complete") };
         assert_eq!(whole.payload, sample);
         assert_eq!(partials.bytes(), 0);
+    }
+
+    #[test]
+    fn too_many_fragments_are_refused() {
+        let tiny = DataFrag { fragment_size: 1, ..frag(1, 1, 1 << 18, &[0]) };
+        assert!(matches!(Partials::default().add(&tiny, None, ROOM, Instant::now()), Added::TooBig));
+        let small = DataFrag { sample_size: 1 << 17, ..tiny };
+        assert!(matches!(Partials::default().add(&small, None, ROOM, Instant::now()), Added::Stored));
     }
 
     #[test]

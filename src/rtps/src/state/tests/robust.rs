@@ -97,3 +97,28 @@ proptest! {
         crate::fuzzing::datagrams(&data);
     }
 }
+
+#[test]
+fn samples_of_another_writer_pass_between_the_fragments_of_a_big_one() {
+    for (lan, qos) in [(true, BEST_EFFORT), (true, RELIABLE), (false, BEST_EFFORT), (false, RELIABLE)] {
+        let mut net = Net::new(1, 2, lan, PERFECT);
+        let (image, scan) = (net.writer(0, "image", qos), net.writer(0, "scan", qos));
+        let ((_, images), (_, scans)) = (net.reader(1, "image", qos), net.reader(1, "scan", qos));
+        let matched = |net: &Net| net.matched(0, image) == 1 && net.matched(0, scan) == 1;
+        assert!(net.run_until(Duration::from_secs(5), matched));
+        net.run(Duration::from_secs(1));
+        for n in 0..3 {
+            net.write(0, image, payload(n, 2_700_000)).unwrap();
+        }
+        // Telemetry in one datagram, a scan in fragments, telemetry behind it.
+        for (n, len) in [(0, 100), (1, 80_000), (2, 100)] {
+            net.write(0, scan, payload(n, len)).unwrap();
+        }
+        let start = net.now;
+        assert!(net.run_until(Duration::from_secs(5), |_| scans.lock().unwrap().len() == 3));
+        let waited = net.now - start;
+        assert!(waited < Duration::from_millis(2), "lan {lan} {qos:?}: {waited:?}");
+        assert!(net.run_until(Duration::from_secs(5), |_| images.lock().unwrap().len() == 3));
+        assert_eq!(numbers(&images, |_| 2_700_000), [0, 1, 2]);
+    }
+}
