@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Once},
     time::Duration,
 };
 
@@ -16,6 +16,15 @@ use tracing::{
 };
 
 use crate::world::{PATIENCE, World, peer, topic_link, udp};
+
+/// Gives threads of tests that do not care for log lines a subscriber, too.
+///
+/// Whether a log statement is wanted is decided and remembered when it is first reached. A thread without a subscriber
+/// would decide against it for the tests that wait for its line.
+pub(crate) fn want_lines() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| tracing::subscriber::set_global_default(Lines::default()).unwrap());
+}
 
 /// Keeps the lines of level info and above.
 #[derive(Clone, Default)]

@@ -29,6 +29,7 @@ use rostrans_schema::{TypeName, TypeRegistry};
 use crate::{
     codec::{INLINE, QUEUED, Raw, TAG_30, TICKING, TICKING_QUEUED, cdr},
     device::Devices,
+    logs::want_lines,
 };
 
 /// How long a test waits for something that must come; paused time makes it short.
@@ -45,6 +46,7 @@ pub(crate) struct World {
 impl World {
     /// No rules yet; one ROS 2 graph with a listener on every topic.
     pub(crate) fn new() -> Self {
+        want_lines();
         let ros = MemoryAdapter::new(RosVersion::Ros2, 1000);
         ros.pretend_subscribers(1);
         let codecs = [&INLINE, &QUEUED, &TAG_30, &TICKING, &TICKING_QUEUED];
