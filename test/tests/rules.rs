@@ -30,7 +30,6 @@ use tokio::{
     net::UdpSocket,
     time::{Instant, timeout},
 };
-use tokio_serial::{SerialPort, SerialStream};
 
 /// No test waits longer for anything.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -168,8 +167,8 @@ async fn rostopic_to_udp() {
 
 #[tokio::test]
 async fn serial_to_ros_and_ros_to_serial() {
-    let (mut far_end, near_end) = SerialStream::pair().unwrap();
-    let port = SerialSpec { device: near_end.name().unwrap().into(), baud: 921_600 };
+    let (mut far_end, near_end) = rostrans_test_pty::open().unwrap();
+    let port = SerialSpec { device: near_end.into(), baud: 921_600 };
     let bytes = |name| topic("raw_bytes", name, "std_msgs/msg/UInt8MultiArray");
     let down = LinkConfig { target: Some(Target::Serial(port.clone())), ..bytes("/down") };
     let run = Run::start(vec![

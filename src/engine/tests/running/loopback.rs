@@ -11,12 +11,12 @@ use rostrans_engine::{
     topology::{Device, LinkTarget, RouteSpec, TransportId},
     transports::SystemTransports,
 };
+use rostrans_test_pty::FarEnd;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::UdpSocket,
     time::timeout,
 };
-use tokio_serial::{SerialPort, SerialStream};
 
 use crate::{
     call_in::call,
@@ -53,9 +53,9 @@ async fn receive(socket: &UdpSocket) -> (Vec<u8>, SocketAddr) {
 }
 
 /// A pseudo terminal: its far end, and the device to open.
-fn terminal() -> (SerialStream, Device) {
-    let (far_end, near_end) = SerialStream::pair().unwrap();
-    let device = serial(&near_end.name().unwrap());
+fn terminal() -> (FarEnd, Device) {
+    let (far_end, near_end) = rostrans_test_pty::open().unwrap();
+    let device = serial(&near_end);
     (far_end, device)
 }
 

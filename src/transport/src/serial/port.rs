@@ -1,36 +1,59 @@
 //! Opening a port, and what to say when that fails.
 
-use std::io;
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::unix::fs::OpenOptionsExt,
+};
 
 use rostrans_core::rule::SerialSpec;
-use tokio_serial::{DataBits, ErrorKind, FlowControl, Parity, SerialPortBuilderExt, SerialStream, StopBits};
+use rustix::{
+    fs::{FlockOperation, OFlags, flock},
+    termios::ioctl_tiocexcl,
+};
+use serial2_tokio::SerialPort;
+
+/// An open port that is this process's alone.
+pub(crate) struct Port {
+    /// Bytes in and out.
+    pub(crate) stream: SerialPort,
+    /// Keeps other programs out while it lives.
+    pub(crate) claim: File,
+}
 
 /// Opens a port raw, 8N1, without flow control, for this process alone.
 ///
 /// **Errors**: the reason, with what to do about it.
-pub(crate) fn open(spec: &SerialSpec) -> Result<SerialStream, String> {
-    tokio_serial::new(&*spec.device, spec.baud)
-        .data_bits(DataBits::Eight)
-        .parity(Parity::None)
-        .stop_bits(StopBits::One)
-        .flow_control(FlowControl::None)
-        .open_native_async()
-        .map_err(|error| explain(&error, spec))
+pub(crate) fn open(spec: &SerialSpec) -> Result<Port, String> {
+    let claim = claim(&spec.device).map_err(|error| explain(&error, spec))?;
+    let stream = SerialPort::open(&*spec.device, spec.baud).map_err(|error| explain(&error, spec))?;
+    // Programs that know no file lock get EBUSY from now on. Not every device can do it, and the lock stands.
+    ioctl_tiocexcl(&claim).ok();
+    Ok(Port { stream, claim })
 }
 
-fn explain(error: &tokio_serial::Error, spec: &SerialSpec) -> String {
-    match error.kind {
-        ErrorKind::Io(io::ErrorKind::NotFound) => {
+/// Takes the lock that other serial programs look for.
+fn claim(device: &str) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let flags = i32::try_from(flags.bits()).expect("invariant: both flags are small");
+    let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(device)?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(file)
+}
+
+fn explain(error: &io::Error, spec: &SerialSpec) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
             "no such device; plug it in, or see 'ls /dev/serial/by-id /dev/tty*' for its name".to_owned()
         }
-        ErrorKind::Io(io::ErrorKind::PermissionDenied) => {
+        io::ErrorKind::PermissionDenied => {
             "permission denied; run 'sudo usermod -aG dialout $USER' and log in again".to_owned()
         }
-        ErrorKind::NoDevice => {
+        io::ErrorKind::WouldBlock | io::ErrorKind::ResourceBusy => {
             "in use by another program; close it, or find it with 'sudo fuser -v' and the device".to_owned()
         }
-        ErrorKind::InvalidInput => {
-            format!("{}; {} bits per second may be no rate of this port", error, spec.baud)
+        io::ErrorKind::InvalidInput | io::ErrorKind::Other => {
+            format!("{error}; {} bits per second may be no rate of this port", spec.baud)
         }
         _ => error.to_string(),
     }

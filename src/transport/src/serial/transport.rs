@@ -17,15 +17,15 @@ use rostrans_core::{
     },
 };
 use rostrans_mavlink::Stream;
+use serial2_tokio::SerialPort;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, WriteHalf, split},
     time::{Sleep, sleep},
 };
-use tokio_serial::SerialStream;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tracing::debug;
 
-use super::{WriteQueue, port};
+use super::{WriteQueue, port, port::Port};
 use crate::{
     framing::deliver,
     router::SerialRoute,
@@ -115,10 +115,11 @@ impl SerialTransport {
 
     async fn serve(
         &mut self,
-        port: SerialStream,
+        port: Port,
         ingress: &mut dyn Ingress,
         cancelled: &mut Pin<Box<WaitForCancellationFutureOwned>>,
     ) -> End {
+        let (_claim, port) = (port.claim, port.stream);
         let (mut reader, writer) = split(port);
         let mut writer = Writer { port: writer, queue: Arc::clone(&self.queue), out: Vec::new(), written: 0 };
         let mut timer = TickTimer::default();
@@ -214,7 +215,7 @@ impl Transport for SerialTransport {
 
 /// Owns the write half, so frames never interleave.
 struct Writer {
-    port: WriteHalf<SerialStream>,
+    port: WriteHalf<SerialPort>,
     queue: Arc<WriteQueue>,
     out: Vec<u8>,
     written: usize,

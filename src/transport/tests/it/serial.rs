@@ -7,9 +7,9 @@ use rostrans_core::{
     rule::SerialSpec,
     transport::{Framing, Peer, SendError},
 };
+use rostrans_test_pty::FarEnd;
 use rostrans_transport::Device;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio_serial::{SerialPort, SerialStream};
 
 use crate::harness::*;
 
@@ -39,24 +39,21 @@ impl Plug {
     }
 
     /// Plugs in a device and returns its far end.
-    pub(crate) fn insert(&self) -> SerialStream {
-        let (master, slave) = SerialStream::pair().unwrap();
-        let tty = slave.name().unwrap();
-        // The pair holds its near end for itself; it has to be free for the transport.
-        drop(slave);
+    pub(crate) fn insert(&self) -> FarEnd {
+        let (far_end, tty) = rostrans_test_pty::open().unwrap();
         let fresh = self.link.with_extension("new");
         symlink(Path::new(&tty), &fresh).unwrap();
         std::fs::rename(&fresh, &self.link).unwrap();
-        master
+        far_end
     }
 
-    pub(crate) fn remove(&self, far_end: SerialStream) {
+    pub(crate) fn remove(&self, far_end: FarEnd) {
         std::fs::remove_file(&self.link).unwrap();
         drop(far_end);
     }
 }
 
-pub(crate) async fn read_exactly(far_end: &mut SerialStream, len: usize) -> Vec<u8> {
+pub(crate) async fn read_exactly(far_end: &mut FarEnd, len: usize) -> Vec<u8> {
     let mut buf = vec![0; len];
     tokio::time::timeout(DEADLINE, far_end.read_exact(&mut buf)).await.expect("bytes in time").unwrap();
     buf
@@ -104,6 +101,22 @@ async fn missing_device_is_waited_for() {
     far.write_all(&heartbeat(1, 1)).await.unwrap();
     assert_eq!(run.frame().await, heartbeat(1, 1));
     run.stop().await;
+}
+
+#[tokio::test]
+async fn port_of_another_program_is_waited_for() {
+    let plug = Plug::new("busy");
+    let mut far = plug.insert();
+    let mut first = Run::start(plug.device(), Framing::Mavlink, Options::default());
+    assert_eq!(first.next().await, Told::Up);
+    let mut second = Run::start(plug.device(), Framing::Mavlink, Options::default());
+    let Told::Down(reason) = second.next().await else { panic!("opened twice") };
+    assert!(reason.contains("in use by another program; close it"), "{reason}");
+    first.stop().await;
+    assert_eq!(second.next().await, Told::Up);
+    far.write_all(&heartbeat(1, 1)).await.unwrap();
+    assert_eq!(second.frame().await, heartbeat(1, 1));
+    second.stop().await;
 }
 
 #[tokio::test]
