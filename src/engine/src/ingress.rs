@@ -161,6 +161,13 @@ impl FrameQueue {
         Arc::new(Self { links, frames: DropOldest::default(), open: AtomicBool::new(open) })
     }
 
+    #[cold]
+    fn tell_overflow(&self, count: u64) {
+        if let Some(link) = self.links.first() {
+            warn!(rule = %link.rule.rule_id, count, "queue full; oldest frames dropped");
+        }
+    }
+
     /// Lets frames in, or keeps them out.
     pub(crate) fn set_open(&self, open: bool) {
         self.open.store(open, Relaxed);
@@ -293,8 +300,13 @@ impl Ingress for Dispatch {
         }
         let sink: &dyn ByteSink = &*self.tap.sink;
         for slot in &mut self.slots {
-            if let SlotKind::Inline(link) = &mut slot.kind {
-                link.tick(now, &mut self.pool, Some(sink), &*self.clock);
+            match &mut slot.kind {
+                SlotKind::Inline(link) => link.tick(now, &mut self.pool, Some(sink), &*self.clock),
+                SlotKind::Queue { queue, overflow } => {
+                    if let Some(count) = overflow.due(now) {
+                        queue.tell_overflow(count);
+                    }
+                }
             }
         }
     }
@@ -302,7 +314,7 @@ impl Ingress for Dispatch {
     fn next_tick(&self) -> Option<Instant> {
         let links = self.slots.iter().filter_map(|slot| match &slot.kind {
             SlotKind::Inline(link) => link.next_due(),
-            SlotKind::Queue { .. } => None,
+            SlotKind::Queue { overflow, .. } => overflow.next_due(),
         });
         let poll = (self.tap.awaited.load(Relaxed) > 0 || self.tap.version.load(Relaxed) != self.version)
             .then_some(self.next_poll);
@@ -367,8 +379,8 @@ fn enqueue(queue: &FrameQueue, overflow: &mut LogThrottle, frame: &Frame<'_>, co
         for link in queue.links.iter().filter(|link| link.wants(displaced.tag)) {
             link.stats.dropped_queue.inc();
         }
-        if let (Some(count), Some(link)) = (overflow.event(frame.received), queue.links.first()) {
-            warn!(rule = %link.rule.rule_id, count, "queue full; oldest frames dropped");
+        if let Some(count) = overflow.event(frame.received) {
+            queue.tell_overflow(count);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use rostrans_core::rule::Direction::UdpToRostopic;
+use rostrans_core::{rule::Direction::UdpToRostopic, transport::Peer};
 use rostrans_engine::{running::start, supervisor::State};
 use tracing::{
     Level, Metadata, Subscriber,
@@ -15,7 +15,10 @@ use tracing::{
     subscriber::DefaultGuard,
 };
 
-use crate::world::{PATIENCE, World, peer, topic_link, udp};
+use crate::{
+    device::Input,
+    world::{PATIENCE, World, peer, topic_link, udp},
+};
 
 /// Gives threads of tests that do not care for log lines a subscriber, too.
 ///
@@ -115,4 +118,20 @@ async fn bad_frames_are_one_line_and_then_a_summary_every_ten_seconds() {
     let expected =
         |count| format!("WARN frame not decoded rule=up link=inline count={count} error=bad magic number");
     assert_eq!(lines.take(), [expected(1), expected(99), expected(99), expected(51)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn frames_dropped_from_a_full_queue_are_all_told() {
+    let lines = Lines::default();
+    let _guard = lines.keep();
+    let mut world = World::new();
+    let source = world.transport(&udp(9000));
+    world.rule("up", UdpToRostopic, Some(source), vec![(topic_link("queued", "/a"), None)]);
+    let running = start(&world.topology, &world.deps());
+    running.settled(PATIENCE).await;
+    let burst = (0..200_u8).map(|i| (vec![i], Peer::Udp(peer(1)), None)).collect();
+    world.devices.feed(&udp(9000), Input::Frames(burst)).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let expected = |count| format!("WARN queue full; oldest frames dropped rule=up count={count}");
+    assert_eq!(lines.take(), [expected(1), expected(135)]);
 }

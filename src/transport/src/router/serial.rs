@@ -5,7 +5,7 @@ use std::{
     io,
     net::{SocketAddr, UdpSocket},
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use rostrans_core::{
@@ -15,7 +15,7 @@ use rostrans_core::{
 };
 use rostrans_mavlink::Piece;
 use rostrans_net::RecvBatch;
-use tokio::{io::Interest, net::UdpSocket as Readiness};
+use tokio::{io::Interest, net::UdpSocket as Readiness, time::sleep};
 use tracing::warn;
 
 use super::{
@@ -50,6 +50,9 @@ struct Upstream {
 
 /// Most bytes of a run without MAVLink that go in one datagram: what crosses an Ethernet unbroken.
 const RAW_DATAGRAM: usize = 1400;
+
+/// Before the upstream socket is tried again after an error.
+const PAUSE: Duration = Duration::from_millis(200);
 
 impl SerialRoute {
     /// Binds the upstream socket, or one that only sends.
@@ -126,7 +129,8 @@ impl SerialRoute {
             if let Some(count) = self.refused.event(Instant::now()) {
                 warn!(rule = %self.config.name, %error, count, "cannot receive from endpoints");
             }
-            return;
+            // A socket that stays broken must not keep the task busy.
+            return sleep(PAUSE).await;
         }
         self.fill_queue();
     }

@@ -228,7 +228,10 @@ impl Writer {
     async fn run(&mut self) -> io::Result<Infallible> {
         loop {
             match self.out.get(self.written..) {
-                Some(rest) if !rest.is_empty() => self.written += self.port.write(rest).await?,
+                Some(rest) if !rest.is_empty() => match self.port.write(rest).await? {
+                    0 => return Err(io::ErrorKind::WriteZero.into()),
+                    n => self.written += n,
+                },
                 _ => {
                     self.queue.take(&mut self.out).await;
                     self.written = 0;
