@@ -30,6 +30,14 @@ struct Item {
     at: Instant,
 }
 
+/// Samples of a rule's links, shared by the adapter and the worker.
+#[derive(Default)]
+struct Inbox {
+    links: Vec<Arc<Link>>,
+    queue: DropOldest<Item>,
+    overflow: Mutex<LogThrottle>,
+}
+
 /// A link that encodes, owned by the rule's worker.
 struct EncodeLink {
     encoder: Guarded<Box<dyn Encoder>>,
@@ -42,7 +50,7 @@ struct EncodeLink {
 /// Subscribes, then encodes and sends until told to end.
 pub(super) async fn run(env: &Env, context: &Context) -> Result<(), Failure> {
     let ways = env.ways().map_err(Failure::retry)?;
-    let queue = Arc::new(DropOldest::default());
+    let inbox = Arc::new(Inbox { links: env.links.clone(), ..Inbox::default() });
     let mut links = Vec::new();
     let mut guards = Vec::new();
     let back = env.source.as_ref().map(|source| Way { sink: source.sink.clone(), to: None });
@@ -54,46 +62,55 @@ pub(super) async fn run(env: &Env, context: &Context) -> Result<(), Failure> {
     }
     for link in &env.links {
         let Some(topic) = &link.config().topic else { continue };
-        let sink = subscription(link.index, &env.links, &queue);
+        let (index, inbox) = (link.index, Arc::clone(&inbox));
+        let sink = Arc::new(move |sample: Sample| inbox.put(index, sample));
         let guard = env.adapters.subscribe(env.rule.ros_version, topic, sink).await;
         guards.push(guard.map_err(|error| error.into_failure())?);
     }
     context.up();
     let mut out = FrameOut::new();
     loop {
-        let due = links.iter().filter_map(EncodeLink::next_due).min();
+        let due = links.iter().filter_map(EncodeLink::next_due).chain(lock(&inbox.overflow).next_due()).min();
         tokio::select! {
             () = context.cancel().cancelled() => break,
-            item = queue.pop() => encode(&mut links, &item, &mut out),
-            () = sleep_until(due) => links.iter_mut().for_each(|link| link.flush(now())),
+            item = inbox.queue.pop() => encode(&mut links, &item, &mut out),
+            () = sleep_until(due) => {
+                links.iter_mut().for_each(|link| link.flush(now()));
+                let dropped = lock(&inbox.overflow).due(now());
+                if let Some(count) = dropped {
+                    inbox.tell_overflow(count);
+                }
+            }
         }
     }
     drop(guards);
-    while let Some(item) = queue.try_pop() {
+    while let Some(item) = inbox.queue.try_pop() {
         encode(&mut links, &item, &mut out);
     }
     Ok(())
 }
 
-/// What the adapter calls for each sample: only puts it into the queue.
-fn subscription(
-    link: usize,
-    links: &[Arc<Link>],
-    queue: &Arc<DropOldest<Item>>,
-) -> Arc<dyn Fn(Sample) + Send + Sync> {
-    let links: Vec<Arc<Link>> = links.to_vec();
-    let queue = Arc::clone(queue);
-    let overflow = Mutex::new(LogThrottle::new());
-    Arc::new(move |sample: Sample| {
+impl Inbox {
+    /// What the adapter calls for each sample.
+    fn put(&self, link: usize, sample: Sample) {
         let (at, bytes) = (now(), sample.payload.len());
-        for displaced in queue.push(Item { link, sample, at }, bytes) {
-            let Some(link) = links.get(displaced.link) else { continue };
-            link.stats.dropped_queue.inc();
-            if let Some(count) = lock(&overflow).event(at) {
-                warn!(rule = %link.rule.rule_id, count, "queue full; oldest samples dropped");
+        for displaced in self.queue.push(Item { link, sample, at }, bytes) {
+            if let Some(link) = self.links.get(displaced.link) {
+                link.stats.dropped_queue.inc();
+            }
+            let count = lock(&self.overflow).event(at);
+            if let Some(count) = count {
+                self.tell_overflow(count);
             }
         }
-    })
+    }
+
+    #[cold]
+    fn tell_overflow(&self, count: u64) {
+        if let Some(link) = self.links.first() {
+            warn!(rule = %link.rule.rule_id, count, "queue full; oldest samples dropped");
+        }
+    }
 }
 
 fn encode(links: &mut [EncodeLink], item: &Item, out: &mut FrameOut) {

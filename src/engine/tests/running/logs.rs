@@ -6,8 +6,11 @@ use std::{
     time::Duration,
 };
 
-use rostrans_core::{rule::Direction::UdpToRostopic, transport::Peer};
-use rostrans_engine::{running::start, supervisor::State};
+use rostrans_core::{
+    rule::Direction::{RostopicToUdp, UdpToRostopic},
+    transport::Peer,
+};
+use rostrans_engine::{running::start, supervisor::State, topology::LinkTarget};
 use tracing::{
     Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -133,5 +136,22 @@ async fn frames_dropped_from_a_full_queue_are_all_told() {
     world.devices.feed(&udp(9000), Input::Frames(burst)).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
     let expected = |count| format!("WARN queue full; oldest frames dropped rule=up count={count}");
+    assert_eq!(lines.take(), [expected(1), expected(135)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn samples_dropped_from_a_full_queue_are_all_told() {
+    let lines = Lines::default();
+    let _guard = lines.keep();
+    let mut world = World::new();
+    let target = Some(LinkTarget::Udp(peer(20)));
+    world.rule("down", RostopicToUdp, None, vec![(topic_link("inline", "/a"), target)]);
+    let running = start(&world.topology, &world.deps());
+    running.settled(PATIENCE).await;
+    for body in 0..200_u8 {
+        world.inject("/a", &[body]);
+    }
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let expected = |count| format!("WARN queue full; oldest samples dropped rule=down count={count}");
     assert_eq!(lines.take(), [expected(1), expected(135)]);
 }
