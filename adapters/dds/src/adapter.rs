@@ -91,6 +91,8 @@ impl DdsAdapter {
             range: discovery.range,
             static_peers: discovery.resolve(),
             interfaces: config.interfaces,
+            // As in any ROS node: what one rule publishes or offers, another may subscribe to or call.
+            match_own: true,
             ..ParticipantConfig::default()
         })
         .map_err(refused)?;

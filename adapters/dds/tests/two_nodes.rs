@@ -140,6 +140,28 @@ async fn calls_wait_for_their_server_and_get_its_answer() {
 }
 
 #[tokio::test]
+async fn one_node_hears_its_own_topics_once_and_calls_its_own_services() {
+    let (a, b, _running) = two_nodes();
+    let ((own, own_sink), (other, other_sink)) = (collector(), collector());
+    let publisher = a.advertise(&topic("/shared", Qos::reliable())).await.unwrap();
+    let _own = a.subscribe(&topic("/shared", Qos::reliable()), own_sink).await.unwrap();
+    let _other = b.subscribe(&topic("/shared", Qos::reliable()), other_sink).await.unwrap();
+    eventually("matched", || publisher.matched() == 2).await;
+    for tag in 1..=5 {
+        publisher.publish(RosTime::default(), &cdr(tag)).unwrap();
+    }
+    let client = a.service_client(&service("/own")).await.unwrap();
+    let _offer = a.advertise_service(&service("/own"), Arc::new(Echo)).await.unwrap();
+    assert_eq!(client.call(cdr(9), Instant::now() + LIMIT).await, Ok(cdr(9)));
+    eventually("five samples", || own.lock().unwrap().len() >= 5 && other.lock().unwrap().len() >= 5).await;
+    // What came twice would be here by now: a later sample of the same writer is.
+    publisher.publish(RosTime::default(), &cdr(6)).unwrap();
+    eventually("the last sample", || tags(&own).contains(&6) && tags(&other).contains(&6)).await;
+    assert_eq!(tags(&own), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(tags(&other), [1, 2, 3, 4, 5, 6]);
+}
+
+#[tokio::test]
 async fn call_without_a_server_ends_at_its_deadline() {
     let (a, _b, _running) = two_nodes();
     let client = a.service_client(&service("/nobody")).await.unwrap();
