@@ -24,7 +24,8 @@ use crate::options::Options;
 ///
 /// Volts, amperes (negative while discharging), a percentage of 0 to 1, °C; NaN where nothing was measured. Every
 /// BATTERY_STATUS is published, `location` is `id<n>`; SYS_STATUS stands in until one with id 0 came. With `exact`
-/// an unknown percentage is -0.01, an unknown current of SYS_STATUS 0.01, and the temperature 0.
+/// an unknown percentage is -0.01, an unknown voltage 0 or, of SYS_STATUS, 65.535, an unknown current of SYS_STATUS
+/// 0.01, and the temperature 0.
 ///
 /// Source: MAVLink common, SYS_STATUS (1), BATTERY_STATUS (147).
 pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
@@ -94,7 +95,10 @@ impl BatteryDecoder {
         if !out.wants(BATTERY) {
             return;
         }
-        self.battery.voltage = f32::from(m.voltage_battery) / 1000.0;
+        self.battery.voltage = match m.voltage_battery {
+            u16::MAX if !self.exact => f32::NAN,
+            millivolts => f32::from(millivolts) / 1000.0,
+        };
         self.battery.current = match m.current_battery {
             -1 if !self.exact => f32::NAN,
             centiamperes => f32::from(centiamperes) / -100.0,
@@ -113,7 +117,11 @@ impl BatteryDecoder {
             return;
         }
         cells(m, &mut self.battery.cell_voltage);
-        self.battery.voltage = self.battery.cell_voltage.iter().sum();
+        self.battery.voltage = match self.battery.cell_voltage.as_slice() {
+            [] if !self.exact => f32::NAN,
+            // Not an empty sum, which is -0.0.
+            cells => cells.iter().fold(0.0, |sum, cell| sum + cell),
+        };
         self.battery.current = match m.current_battery {
             -1 => f32::NAN,
             centiamperes => f32::from(centiamperes) / -100.0,

@@ -57,7 +57,7 @@ const INFO: CodecInfo = CodecInfo {
         vehicle::COMPID,
         ("own_sysid", "system id of what is sent; default that of the vehicle"),
         ("own_compid", "component id of what is sent; default 191 (onboard computer)"),
-        ("heartbeat_rate", "heartbeats per second, 0 sends none; default 1"),
+        ("heartbeat_rate", "heartbeats per second, 0.01 to 10, 0 sends none; default 1"),
         ("imu_rate", "attitude and sensors per second, 0 asks for none; default 50"),
         ("stream_rate", "data streams of ArduPilot per second, 0 asks for none; default 10"),
         ("request_streams", "false asks for nothing; default true"),
@@ -67,7 +67,6 @@ const INFO: CodecInfo = CodecInfo {
 fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     let vehicle = Vehicle::new(&options)?;
-    let heartbeat_rate = options.number("heartbeat_rate", 1.0)?;
     let own_sysid = options.int("own_sysid", vehicle.sysid.max(1), 1..=255)?;
     let own_compid = options.int("own_compid", COMPID_ONBOARD_COMPUTER, 1..=255)?;
     let target = match cx.link.target {
@@ -81,7 +80,7 @@ fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         target,
         peer: None,
         learns_peer: matches!(cx.rule.source, Source::Udp(_)),
-        heartbeat_period: (heartbeat_rate > 0.0).then(|| Duration::from_secs_f64(1.0 / heartbeat_rate)),
+        heartbeat_period: heartbeat_period(&options)?,
         heartbeat_sent: None,
         rates: Rates {
             imu_hz: options.int("imu_rate", 50, 0..=1000)?,
@@ -93,6 +92,19 @@ fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         payload: BytesMut::new(),
         frame: BytesMut::new(),
     }))
+}
+
+/// The option `heartbeat_rate` as a period; ticks allow no more than ten a second.
+fn heartbeat_period(options: &Options<'_>) -> Result<Option<Duration>, CodecError> {
+    let rate_hz = options.number("heartbeat_rate", 1.0)?;
+    if rate_hz == 0.0 {
+        return Ok(None);
+    }
+    if !(0.01..=10.0).contains(&rate_hz) {
+        let problem = format!("{rate_hz} is neither 0 nor a number from 0.01 to 10");
+        return Err(CodecError::Option { option: "heartbeat_rate".to_owned(), problem });
+    }
+    Ok(Some(Duration::from_secs_f64(1.0 / rate_hz)))
 }
 
 struct LinkDecoder {

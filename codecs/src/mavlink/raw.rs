@@ -144,7 +144,8 @@ impl Encoder for MavlinkEncoder {
                 if m.incompat_flags & !rostrans_mavlink::FLAG_SIGNED != 0 {
                     return Err(EncodeError::OutOfRange("incompat_flags"));
                 }
-                if signed != (m.signature.len() == rostrans_mavlink::SIGNATURE) {
+                let signature = if signed { rostrans_mavlink::SIGNATURE } else { 0 };
+                if m.signature.len() != signature {
                     return Err(EncodeError::OutOfRange("signature"));
                 }
                 let [m0, m1, m2, 0] = m.msgid.to_le_bytes() else {

@@ -195,6 +195,7 @@ fn impossible_mavlink_messages_are_refused() {
         ("msgid", json!(1 << 24)),
         ("incompat_flags", json!(2)),
         ("incompat_flags", json!(1)),
+        ("signature", json!([1, 2, 3])),
     ] {
         let mut bad = good.clone();
         bad[field] = value.clone();

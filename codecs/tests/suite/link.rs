@@ -9,7 +9,7 @@ use rostrans_core::rule::{SerialSpec, Source};
 use rostrans_mavlink::Packet;
 use serde_json::json;
 
-use crate::support::{Bench, PEER, heartbeat, hex, rule, v2, zero};
+use crate::support::{Bench, PEER, build, heartbeat, hex, rule, v2, zero};
 
 const TARGET: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 5)), 20100);
 
@@ -75,6 +75,15 @@ fn rates_and_ids_are_options() {
     let mut silent = Bench::with_target("mavlink.link", json!({"heartbeat_rate": 0}), TARGET);
     silent.pass(Duration::from_secs(5));
     assert_eq!(silent.sent(), []);
+}
+
+#[test]
+fn heartbeat_rate_that_cannot_be_kept_is_refused() {
+    for rate_hz in [json!(1e-300), json!(0.001), json!(11), json!(1e300), json!(-1)] {
+        let rule = rule("mavlink.link", &json!({ "heartbeat_rate": rate_hz }));
+        let error = build(&rule, |codec, cx| codec.decoder(cx)).err().unwrap().to_string();
+        assert!(error.starts_with("option 'heartbeat_rate': "), "{error}");
+    }
 }
 
 #[test]

@@ -93,6 +93,8 @@ const CORRECTED: &[Meant] = &[
     Meant("sys_status current -1", "battery", "current", "13: NaN"),
     Meant("sys_status current -1", "battery", "percentage", "13: NaN"),
     Meant("battery unknown current", "battery", "percentage", "13: NaN"),
+    Meant("sys_status volt 65535", "battery", "voltage", "as 13: NaN"),
+    Meant("battery no cells", "battery", "voltage", "as 13: NaN"),
 ];
 
 #[test]

@@ -22,6 +22,10 @@ fn what_nobody_measured_is_nan() {
     for field in ["current", "percentage", "temperature", "charge", "capacity", "design_capacity"] {
         assert_eq!(battery[field], "NaN", "{field}");
     }
+    bench.message(&SysStatus { voltage_battery: u16::MAX, ..zero() });
+    assert_eq!(bench.only("battery")["voltage"], "NaN");
+    bench.message(&BatteryStatus { id: 3, voltages: [u16::MAX; 10], ..zero() });
+    assert_eq!(bench.only("battery")["voltage"], "NaN");
     let mut voltages = [u16::MAX; 10];
     [voltages[0], voltages[1], voltages[2]] = [4000, u16::MAX - 1, 1000];
     let status = BatteryStatus {
