@@ -35,7 +35,8 @@ impl Default for EndpointQos {
 /// History kept by a writer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum History {
-    /// The newest `n` samples (at least 1); older ones are given up even when a reader still wants them.
+    /// The newest `n` samples (at least 1); older ones are given up even when a reader still wants them. One that is
+    /// being sent in fragments still leaves whole.
     KeepLast(u32),
     /// Every sample until all readers have it; a write fails when this many payload bytes are held. A transient-local
     /// writer keeps them for late readers as well, so it is full for good after that many bytes.

@@ -9,7 +9,7 @@ use crate::guid::{Guid, SampleIdentity};
 pub(crate) const COPY_MAX: usize = 8 << 10;
 
 /// One sample a writer holds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) seq: i64,
     pub(crate) payload: Stored,
@@ -21,7 +21,7 @@ pub(crate) struct Slot {
 }
 
 /// A payload, copied or shared.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Stored {
     Copied(Vec<u8>),
     Shared(Bytes),

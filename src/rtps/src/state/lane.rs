@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddrV4;
 use std::time::{Duration, Instant};
 
+use super::history::Slot;
 use crate::guid::Guid;
 use crate::wire::Entity;
 
@@ -66,16 +67,25 @@ impl Path {
 }
 
 /// A fresh sample on its way to one address.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) writer: Entity,
     pub(crate) seq: i64,
     /// Next fragment, from 1.
     pub(crate) fragment: u32,
+    /// The sample, once part of it has left: what a keep-last history gives up meanwhile still arrives whole. A link
+    /// slower than its images would carry nothing but beginnings otherwise.
+    pub(crate) begun: Option<Box<Slot>>,
+}
+
+impl Job {
+    pub(crate) fn new(writer: Entity, seq: i64) -> Self {
+        Self { writer, seq, fragment: 1, begun: None }
+    }
 }
 
 /// What to send next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) enum Turn {
     Fresh(Job),
     Repair(Entity, Guid),
@@ -212,7 +222,7 @@ mod tests {
     }
 
     fn job(seq: i64) -> Job {
-        Job { writer: [0; 4], seq, fragment: 1 }
+        Job::new([0; 4], seq)
     }
 
     #[test]
@@ -239,7 +249,7 @@ mod tests {
     fn writers_take_turns_and_each_keeps_its_order() {
         let mut lane = lane(Instant::now());
         for (writer, seq) in [(1, 1), (1, 2), (2, 1), (3, 1), (2, 2)] {
-            lane.push(Job { writer: [writer; 4], ..job(seq) });
+            lane.push(Job::new([writer; 4], seq));
         }
         let mut order = Vec::new();
         while let Some(Turn::Fresh(job)) = lane.take() {

@@ -69,7 +69,7 @@ impl Core {
                 if let Some(peer) = self.peers.get_mut(&dest.prefix) {
                     let address = Address { to: dest.to, path: dest.path };
                     let lane = peer.lane(address, self.config.pace_bytes_per_s, now);
-                    lane.push(Job { writer: entity, seq, fragment: 1 });
+                    lane.push(Job::new(entity, seq));
                     at_latest(&mut self.timers.send, lane.due().unwrap_or(now));
                 }
             } else {
@@ -105,15 +105,17 @@ impl Core {
                     let mut spent = 0;
                     while spent < BURST {
                         let Some(turn) = lane.take() else { break };
-                        let (Turn::Fresh(Job { writer: entity, .. }) | Turn::Repair(entity, _)) = turn;
+                        let (Turn::Fresh(Job { writer: entity, .. }) | Turn::Repair(entity, _)) = &turn;
+                        let entity = *entity;
                         let Some(writer) = self.writers.get_mut(&entity) else { continue };
                         let (bytes, again) = match turn {
                             Turn::Fresh(job) => fresh(writer, job, *prefix, lane, me, now, out),
-                            Turn::Repair(_, reader) => writer.repair(reader, lane, me, out),
+                            Turn::Repair(_, reader) => {
+                                let (bytes, again) = writer.repair(reader, lane, me, out);
+                                add(&self.counters.repairs, u64::from(bytes > 0));
+                                (bytes, again)
+                            }
                         };
-                        if matches!(turn, Turn::Repair(..)) && bytes > 0 {
-                            add(&self.counters.repairs, 1);
-                        }
                         match again {
                             Some(turn) => lane.put_back(turn),
                             None => touched.push(entity),
@@ -192,7 +194,7 @@ fn strike(writer: Entity, seq: i64, to: std::net::SocketAddrV4, me: Prefix, out:
 /// Sends the next part of a fresh sample; returns its size and the job when there is more of it.
 fn fresh(
     writer: &mut LocalWriter,
-    job: Job,
+    mut job: Job,
     prefix: Prefix,
     lane: &Lane,
     me: Prefix,
@@ -203,7 +205,7 @@ fn fresh(
     let Some(dest) = writer.dests.iter_mut().find(|d| d.prefix == prefix && d.to == lane.to) else {
         return (0, None);
     };
-    let Some(slot) = writer.history.get(job.seq) else {
+    let Some(slot) = job.begun.as_deref().or_else(|| writer.history.get(job.seq)) else {
         // Given up by a keep-last history; the next heartbeat tells.
         dest.sent = dest.sent.max(job.seq);
         dest.queued = dest.queued.saturating_sub(1);
@@ -213,7 +215,9 @@ fn fresh(
     let next = send_slot(slot, entity, reader, prefix, job.fragment, lane, me, out);
     let bytes = out.last_len();
     if let Some(fragment) = next {
-        return (bytes, Some(Turn::Fresh(Job { fragment, ..job })));
+        job.fragment = fragment;
+        job.begun = job.begun.take().or_else(|| writer.history.get(job.seq).map(|s| Box::new(s.clone())));
+        return (bytes, Some(Turn::Fresh(job)));
     }
     dest.sent = dest.sent.max(job.seq);
     dest.queued = dest.queued.saturating_sub(1);

@@ -3,6 +3,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::sim::{BEST_EFFORT, KEEP_ALL, LATCHED, Link, Net, PERFECT, RELIABLE, Rng, numbers, payload};
+use crate::endpoint::{EndpointQos, History};
 
 /// Everything two participants say to each other while they find each other and exchange samples of all kinds.
 fn captured(seed: u64) -> Vec<Vec<u8>> {
@@ -120,5 +121,26 @@ fn samples_of_another_writer_pass_between_the_fragments_of_a_big_one() {
         assert!(waited < Duration::from_millis(2), "lan {lan} {qos:?}: {waited:?}");
         assert!(net.run_until(Duration::from_secs(5), |_| images.lock().unwrap().len() == 3));
         assert_eq!(numbers(&images, |_| 2_700_000), [0, 1, 2]);
+    }
+}
+
+#[test]
+fn images_written_faster_than_they_leave_arrive_whole_now_and_then() {
+    for qos in [BEST_EFFORT, RELIABLE] {
+        let qos = EndpointQos { history: History::KeepLast(5), ..qos };
+        let mut net = Net::new(1, 0, true, PERFECT);
+        // Waiting samples raise the rate to four times this, half of what is written.
+        net.pace_bytes_per_s = 2_000_000;
+        (0..2).for_each(|place| net.add(place));
+        let writer = net.writer(0, "image", qos);
+        let (_, log) = net.reader(1, "image", qos);
+        assert!(net.run_until(Duration::from_secs(5), |net| net.matched(0, writer) == 1));
+        net.run(Duration::from_secs(1));
+        for n in 0..60 {
+            net.write(0, writer, payload(n, 540_000)).unwrap();
+            net.run(Duration::from_millis(33));
+        }
+        let whole = numbers(&log, |_| 540_000).len();
+        assert!(whole > 20, "{qos:?}: {whole} of 60");
     }
 }

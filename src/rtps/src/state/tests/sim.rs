@@ -59,6 +59,7 @@ pub(super) struct Net {
     lan: bool,
     pub(super) match_own: bool,
     pub(super) sample_bytes: usize,
+    pub(super) pace_bytes_per_s: u64,
 }
 
 pub(super) struct Node {
@@ -83,6 +84,7 @@ impl Net {
             lan,
             match_own: false,
             sample_bytes: Limits::default().sample_bytes,
+            pace_bytes_per_s: 200_000_000,
         };
         (0..count).for_each(|place| net.add(place));
         net
@@ -120,7 +122,7 @@ impl Net {
                 sample_bytes: self.sample_bytes,
                 ..Limits::default()
             },
-            pace_bytes_per_s: 200_000_000,
+            pace_bytes_per_s: self.pace_bytes_per_s,
         };
         let counters = Arc::<Counters>::default();
         let core = Core::new(config, counters.clone(), self.now);
