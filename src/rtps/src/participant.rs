@@ -112,7 +112,8 @@ impl Participant {
 
     /// Withdraws all endpoints and the participant, and ends the threads. Handles stay valid and refuse to work.
     ///
-    /// Returns when the threads have ended, except on one of them (from a callback), where that cannot be.
+    /// Returns when the threads have ended, except on one of them (from a callback), where that cannot be, and when
+    /// another thread is closing it already.
     pub fn close(&self) {
         self.0.close();
     }

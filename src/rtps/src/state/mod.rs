@@ -1,8 +1,8 @@
 //! The protocol engine without sockets and clocks.
 //!
 //! [`Core`] is fed with datagrams, user calls and the time, and puts what is to be sent into an [`Outbox`] and what
-//! the user is to hear into an [`Inbox`]. The same inputs give the same outputs, so tests run whole networks of
-//! participants over a simulated link.
+//! the user is to hear into an [`Inbox`]. The same inputs give the same outputs, but for the order of what goes to
+//! different peers, so tests run whole networks of participants over a simulated link.
 //!
 //! ```text
 //! handle(datagram) --> peers > remote writers > WriterProxy --> Inbox (samples)
