@@ -220,6 +220,23 @@ fn dry_run_prints_what_would_be_published() {
 }
 
 #[test]
+fn rules_of_the_documents_are_fine() {
+    let pages = [include_str!("../../../docs/rules.md"), include_str!("../../../README.md")];
+    let rules: Vec<&str> = pages
+        .iter()
+        .flat_map(|page| page.split("```yaml\n").skip(1))
+        .filter_map(|rest| Some(rest.split_once("```")?.0))
+        .collect();
+    assert_eq!(rules.len(), 4);
+    let folder = Folder::new();
+    for rule in rules {
+        folder.write("r.yaml", rule);
+        let Output { code, err, out } = folder.run("--rules r.yaml --check");
+        assert_eq!((code, err.as_str()), (0, ""), "{rule}{out}");
+    }
+}
+
+#[test]
 fn rule_of_the_extending_page_runs() {
     let page = include_str!("../../../docs/extending.md");
     let rule = page.split_once("```yaml\n").unwrap().1.split_once("```").unwrap().0;
@@ -345,7 +362,7 @@ fn sample_files_start_clean_on_a_machine_with_nothing_connected() {
     let mut run = folder.start("-platform offscreen -c rostrans.param");
     let text = run.wait_err("/mavros/imu/data ");
     assert!(text.contains("sensor_msgs/msg/Imu"), "{text}");
-    run.wait_err("/my/topic");
+    run.wait_err("/my/bytes");
     run.signal("TERM");
     run.wait_err("stopped");
     assert_eq!(run.wait(), Some(0));
