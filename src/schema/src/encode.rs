@@ -4,6 +4,7 @@ use rostrans_cdr::CdrWriter;
 
 use crate::{
     definition::{Arity, Literal, Primitive},
+    near::nearest,
     shape::{Field, FieldType, Shape},
     tree::Input,
     value_error::{ValueError, ValueProblem},
@@ -43,12 +44,18 @@ pub(crate) fn message<T: Input>(
     if unused == 0 { Ok(()) } else { Err(stranger(shape, value)) }
 }
 
+/// Lengths in octets of field names that a similar one is looked for. All short ones look alike; the comparison is
+/// quadratic, and no field has a longer name.
+const COMPARED: std::ops::RangeInclusive<usize> = 3..=64;
+
 /// The error for a field that `shape` lacks, or that is given twice.
 fn stranger<T: Input>(shape: &Shape, value: &T) -> ValueError {
     let is_field = |name: &str| shape.fields().iter().any(|f| *f.name == *name);
     let stranger = value.fields().and_then(|mut fields| fields.find(|(name, _)| !is_field(name)));
-    let error = ValueError::here(ValueProblem::Unknown(shape.name().to_string()));
-    error.in_field(stranger.map_or("", |(name, _)| name))
+    let name = stranger.map_or("", |(name, _)| name);
+    let fields = shape.fields().iter().map(|f| &*f.name);
+    let nearest = COMPARED.contains(&name.len()).then(|| nearest(name, fields)).flatten().map(str::to_owned);
+    ValueError::here(ValueProblem::Unknown { in_type: shape.name().to_string(), nearest }).in_field(name)
 }
 
 fn field_value<T: Input>(field: &Field, value: &T, writer: &mut CdrWriter<'_>) -> Result<(), ValueError> {

@@ -41,8 +41,13 @@ impl ValueError {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ValueProblem {
     /// The type has no such field.
-    #[error("no such field in '{0}'")]
-    Unknown(String),
+    #[error("no such field in '{in_type}'{}", hint(.nearest.as_deref()))]
+    Unknown {
+        /// The type.
+        in_type: String,
+        /// Its field that looks most like it.
+        nearest: Option<String>,
+    },
     /// A value of another kind.
     #[error("expected {want}, found {have}")]
     Kind {
@@ -72,6 +77,10 @@ pub enum ValueProblem {
     /// Text with a NUL inside, which CDR cannot carry.
     #[error("text contains a NUL character")]
     Nul,
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean '{name}'?"))
 }
 
 /// The beginning of an offending value, for an error text.

@@ -50,6 +50,16 @@ fn wrong_values_name_their_field() {
             "field 'pose.position.q': no such field in 'geometry_msgs/msg/Point'",
         ),
         (
+            "geometry_msgs/Twist",
+            json!({"liner": {"x": 1}}),
+            "field 'liner': no such field in 'geometry_msgs/msg/Twist'; did you mean 'linear'?",
+        ),
+        (
+            "geometry_msgs/Twist",
+            json!({"linear": {"x": "fast"}}),
+            "field 'linear.x': expected a number, found '\"fast\"'",
+        ),
+        (
             "nav_msgs/Path",
             json!({"poses": [{}, {"header": {"stamp": {"sec": 1.5}}}]}),
             "field 'poses[1].header.stamp.sec': expected an integer, found '1.5'",
