@@ -163,6 +163,12 @@ pub trait Decoder: Send {
 
     /// Periodic call, every [`CodecInfo::tick`], whether or not frames arrive.
     fn tick(&mut self, _now: Instant, _out: &mut Emit<'_>) {}
+
+    /// The latest error in its own words, naming the field; asked for when a log line is written. `None` leaves
+    /// the text of the [`DecodeError`].
+    fn explain(&self) -> Option<String> {
+        None
+    }
 }
 
 /// One received ROS message.
@@ -207,6 +213,20 @@ pub trait Exchange: Send {
     fn timeout(&self) -> Duration {
         Duration::from_secs(5)
     }
+
+    /// True when an answer names its call (by a number, say), so that [`Exchange::response`] tells a late answer
+    /// or another link's from the one it waits for.
+    ///
+    /// Without that, calls to one peer go one at a time, and none follows a timed-out one until late answers have
+    /// had time to arrive and be thrown away.
+    fn correlates(&self) -> bool {
+        false
+    }
+
+    /// As [`Decoder::explain`], for [`Exchange::response`].
+    fn explain(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a frame means to an open call.
@@ -240,6 +260,16 @@ pub trait Caller: Send {
     ///
     /// **Errors**: the response does not fit the codec; counted.
     fn response(&mut self, response: Result<&CdrBytes, &str>, out: &mut FrameOut) -> Result<(), EncodeError>;
+
+    /// Writes an answer for the sender of the frame that [`Caller::request`] has just refused; nothing by default.
+    ///
+    /// Must not answer what is an answer itself: two peers would go on for ever.
+    fn refusal(&mut self, _out: &mut FrameOut) {}
+
+    /// As [`Decoder::explain`], for [`Caller::request`].
+    fn explain(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Why a frame was not decoded. Small and `Copy`: the hot path allocates nothing for an error.

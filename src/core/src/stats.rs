@@ -43,6 +43,8 @@ counters! {
     dropped_queue,
     /// Messages over the rate limit.
     dropped_rate,
+    /// Frames from another sender than the link's target while it waited for an answer.
+    dropped_sender,
     /// Frames that could not be decoded.
     decode_errors,
     /// Samples that could not be encoded.

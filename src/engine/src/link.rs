@@ -167,6 +167,21 @@ impl<C> Guarded<C> {
         }
     }
 
+    /// Notes an error of the instance's latest call; if a log line is due, it has the words of `explain`.
+    pub(crate) fn told(
+        &mut self,
+        trouble: &mut Trouble,
+        error: &dyn fmt::Display,
+        now: Instant,
+        explain: fn(&C) -> Option<String>,
+    ) {
+        if let Some(count) = trouble.throttle.event(now) {
+            let words = self.run(now, |instance, _| explain(instance)).flatten();
+            trouble.latest = words.unwrap_or_else(|| error.to_string());
+            trouble.log(&self.link, count);
+        }
+    }
+
     /// True once the link is switched off.
     pub(crate) fn is_off(&self) -> bool {
         self.instance.is_none()

@@ -47,7 +47,7 @@ pub struct LinkRates {
     pub out_hz: f64,
     /// Bytes of its frames, in units of 1000.
     pub kbytes_s: f64,
-    /// Displaced from a full queue.
+    /// Displaced from a full queue, or an answer from another sender than the link's target.
     pub dropped: u64,
     /// Held back by the rate limit.
     pub limited: u64,
@@ -151,7 +151,7 @@ impl PerSecond {
             in_hz: self.rate(had_come, came),
             out_hz: self.rate(had_gone, went),
             kbytes_s: self.rate(old.bytes, counters.bytes) / 1e3,
-            dropped: counters.dropped_queue,
+            dropped: counters.dropped_queue + counters.dropped_sender,
             limited: counters.dropped_rate,
             errors: errors(counters),
             idle,

@@ -16,6 +16,7 @@ use rostrans_core::{
     adapter::{CallError, ServiceClient},
     codec::{Caller, FrameOut},
     rate::RateLimiter,
+    rule::RateLimit,
     transport::{Frame, Peer},
 };
 use tokio::task::{Id, JoinSet};
@@ -33,11 +34,15 @@ const MAX_CALLS: usize = 8;
 /// How long a service may take to answer.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Refusals a link sends each second at most; a peer that sends nothing but garbage is not flooded with answers.
+const MAX_REFUSALS: RateLimit = RateLimit(10);
+
 /// A link that calls a service, owned by the rule's worker.
 struct CallLink {
     caller: Guarded<Box<dyn Caller>>,
     client: Arc<dyn ServiceClient>,
     limiter: Option<RateLimiter>,
+    refusals: RateLimiter,
     /// The link's own target, if it has one; else answers go to who asked.
     way: Option<Way>,
     source: Way,
@@ -157,8 +162,10 @@ impl CallLink {
     ) -> Result<Self, Failure> {
         let limiter = link.config().rate_limit.map(RateLimiter::new);
         let caller = Guarded::new(link, |codec, cx| codec.caller(cx))?;
-        let (errors, unsent) = (Trouble::new("call not understood"), Trouble::new("answer not sent"));
-        Ok(Self { caller, client, limiter, way, source, errors, unsent })
+        let (errors, unsent) =
+            (Trouble::new("request of a peer not understood"), Trouble::new("answer not sent"));
+        let refusals = RateLimiter::new(MAX_REFUSALS);
+        Ok(Self { caller, client, limiter, refusals, way, source, errors, unsent })
     }
 
     /// Starts the call that a frame asks for, if it does.
@@ -172,7 +179,8 @@ impl CallLink {
             Some(Ok(Some(request))) => request,
             Some(Err(error)) => {
                 link.stats.decode_errors.inc();
-                return self.errors.event(&link, &error, frame.received);
+                self.caller.told(&mut self.errors, &error, frame.received, |caller| caller.explain());
+                return self.refuse(frame, out);
             }
             Some(Ok(None)) | None => return,
         };
@@ -195,10 +203,7 @@ impl CallLink {
             Err(_) => link.stats.failed_calls.inc(),
         }
         match self.caller.run(now, |caller, _| caller.response(outcome, out)) {
-            Some(Ok(())) => {
-                let back = Way { to: udp_address(peer), ..self.source.clone() };
-                self.way.as_ref().unwrap_or(&back).send(out, &link, &mut self.unsent, now);
-            }
+            Some(Ok(())) => self.send(peer, out, now),
             Some(Err(error)) => {
                 link.stats.encode_errors.inc();
                 self.errors.event(&link, &error, now);
@@ -206,6 +211,21 @@ impl CallLink {
             None => {}
         }
         discard(out);
+    }
+
+    /// Tells the sender of a frame that is no request what is wrong with it, if the codec has words for that.
+    fn refuse(&mut self, frame: &Frame<'_>, out: &mut FrameOut) {
+        let now = now();
+        if self.refusals.admit(now) && self.caller.run(now, |caller, _| caller.refusal(out)).is_some() {
+            self.send(frame.peer, out, now);
+        }
+        discard(out);
+    }
+
+    fn send(&mut self, peer: Peer, out: &mut FrameOut, now: Instant) {
+        let link = Arc::clone(self.caller.link());
+        let back = Way { to: udp_address(peer), ..self.source.clone() };
+        self.way.as_ref().unwrap_or(&back).send(out, &link, &mut self.unsent, now);
     }
 
     fn flush(&mut self, now: Instant) {

@@ -164,7 +164,7 @@ impl DecodeLink {
             Some(Ok(())) => {}
             Some(Err(error)) => {
                 decoder.link().stats.decode_errors.inc();
-                errors.event(decoder.link(), &error, at);
+                decoder.told(errors, &error, at, |decoder| decoder.explain());
             }
             // A panic may have left a sample half written.
             None => pool.clear(),

@@ -126,12 +126,16 @@ impl Merge<'_> {
         match targets.first()? {
             Some(LinkTarget::Serial(id)) if same_port(*id) => Some(*id),
             Some(LinkTarget::Udp(addr)) if targets.iter().all(|t| matches!(t, Some(LinkTarget::Udp(_)))) => {
-                let any = if addr.is_ipv4() {
-                    IpAddr::V4(Ipv4Addr::UNSPECIFIED)
-                } else {
-                    IpAddr::V6(Ipv6Addr::UNSPECIFIED)
+                // Where all peers are on this machine, nobody outside needs to reach the socket.
+                let local =
+                    targets.iter().all(|t| matches!(t, Some(LinkTarget::Udp(to)) if to.ip().is_loopback()));
+                let ip = match (addr.is_ipv4(), local) {
+                    (true, true) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+                    (true, false) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+                    (false, true) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+                    (false, false) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
                 };
-                let bind = UdpBind { addr: SocketAddr::new(any, 0), multicast_if: "".into() };
+                let bind = UdpBind { addr: SocketAddr::new(ip, 0), multicast_if: "".into() };
                 Some(self.open(Device::Udp(bind), rule))
             }
             _ => {

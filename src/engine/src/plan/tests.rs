@@ -47,19 +47,19 @@ fn answers_to_a_service_arrive_at_the_port_it_sends_to() {
     };
     let rules = vec![
         rule(1, RosserviceToUdp, Source::None, vec![arm(1, to("127.0.0.1:20100"))]),
-        rule(2, RosserviceToUdp, Source::None, vec![arm(2, to("127.0.0.1:20102"))]),
+        rule(2, RosserviceToUdp, Source::None, vec![arm(2, to("10.0.0.2:20102"))]),
         rule(3, RosserviceToUdp, Source::None, vec![arm(3, to_tty("/dev/ttyACM0:57600"))]),
         rule(4, RosserviceToUdp, udp("0.0.0.0:20101"), vec![arm(4, None)]),
         rule(5, UdpToRosservice, udp("0.0.0.0:7000"), vec![service(5, "json", "/x", "std_srvs/SetBool")]),
     ];
     insta::assert_snapshot!(sketch(&run(rules, "").unwrap().topology), @r#"
-    T0 udp 0.0.0.0:0 Mavlink
+    T0 udp 127.0.0.1:0 Mavlink
     T1 udp 0.0.0.0:0 Mavlink
     T2 serial /dev/ttyACM0:57600 Mavlink
     T3 udp 0.0.0.0:20101 Mavlink
     T4 udp 0.0.0.0:7000 Datagram
     r1 rosservice_to_udp source Some(0) targets [Some(Udp(127.0.0.1:20100))] ["l"]
-    r2 rosservice_to_udp source Some(1) targets [Some(Udp(127.0.0.1:20102))] ["l"]
+    r2 rosservice_to_udp source Some(1) targets [Some(Udp(10.0.0.2:20102))] ["l"]
     r3 rosservice_to_udp source Some(2) targets [Some(Serial(TransportId(2)))] ["l"]
     r4 rosservice_to_udp source Some(3) targets [None] ["l"]
     r5 udp_to_rosservice source Some(4) targets [None] ["l"]

@@ -81,10 +81,24 @@ async fn frames_that_are_no_request_start_no_call() {
     for bytes in [b"bad".as_slice(), b"panic", b"chatter", b"?x"] {
         world.devices.datagram(&udp(9000), bytes, peer(41)).await;
     }
-    assert_eq!(world.devices.wire.wait(1).await, [answer(41, b"=x")]);
+    assert_eq!(world.devices.wire.wait(2).await, [answer(41, b"refused"), answer(41, b"=x")]);
     let counters = counters(&running, 0, 0);
     assert_eq!((counters.messages, counters.decode_errors, counters.calls), (1, 1, 1));
     assert_eq!(running.snapshot().rules[0].links[0].panics, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_of_garbage_gets_ten_answers_a_second() {
+    let world = world();
+    let running = world.start().await;
+    for _ in 0..50 {
+        world.devices.datagram(&udp(9000), b"bad", peer(41)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(world.devices.wire.sent(), vec![answer(41, b"refused"); 10]);
+    world.devices.datagram(&udp(9000), b"bad", peer(42)).await;
+    assert_eq!(world.devices.wire.wait(11).await[10], answer(42, b"refused"));
+    assert_eq!(counters(&running, 0, 0).decode_errors, 51);
 }
 
 #[tokio::test(start_paused = true)]

@@ -64,6 +64,9 @@ pub(crate) static TICKING: CodecInfo =
 pub(crate) static TICKING_QUEUED: CodecInfo =
     CodecInfo { name: "ticking_queued", cost: Cost::Queued, tick: Some(Duration::from_secs(1)), ..BASE };
 
+/// Its answers name their call: they begin with its body.
+pub(crate) static NAMING: CodecInfo = CodecInfo { name: "naming", ..BASE };
+
 impl Codec for Raw {
     fn info(&self) -> &'static CodecInfo {
         self.info
@@ -81,7 +84,7 @@ impl Codec for Raw {
 
     fn exchange(&self, _cx: &CodecContext<'_>) -> Result<Box<dyn Exchange>, CodecError> {
         self.made.fetch_add(1, SeqCst);
-        Ok(Box::new(Instance::default()))
+        Ok(Box::new(Instance { naming: self.info.name == NAMING.name, ..Instance::default() }))
     }
 
     fn caller(&self, _cx: &CodecContext<'_>) -> Result<Box<dyn Caller>, CodecError> {
@@ -95,6 +98,7 @@ impl Codec for Raw {
 struct Instance {
     /// The open request, for sending it again.
     request: Vec<u8>,
+    naming: bool,
 }
 
 impl Decoder for Instance {
@@ -136,12 +140,17 @@ impl Exchange for Instance {
         Encoder::encode(self, &Sample { payload: request.clone(), stamp: Default::default() }, out)
     }
 
-    /// `=` and a body answers, `...` asks for patience, `bad` is malformed.
+    /// `=` and a body answers, behind the request if the codec is `naming`; `...` asks for patience, `bad` is
+    /// malformed.
     fn response(&mut self, frame: &Frame<'_>) -> Result<Reply, DecodeError> {
         match frame.bytes {
             b"bad" => Err(DecodeError::BadMagic),
             b"panic" => panic!("told to"),
             b"..." => Ok(Reply::Progress),
+            bytes if self.naming => {
+                let body = bytes.strip_prefix(&*self.request).and_then(|rest| rest.strip_prefix(b"="));
+                Ok(body.map_or(Reply::Unrelated, |body| Reply::Done(cdr(body))))
+            }
             [b'=', body @ ..] => Ok(Reply::Done(cdr(body))),
             _ => Ok(Reply::Unrelated),
         }
@@ -166,6 +175,14 @@ impl Exchange for Instance {
     fn timeout(&self) -> Duration {
         Duration::from_secs(1)
     }
+
+    fn correlates(&self) -> bool {
+        self.naming
+    }
+
+    fn explain(&self) -> Option<String> {
+        Some("field 'x': bad".to_owned())
+    }
 }
 
 impl Caller for Instance {
@@ -185,5 +202,13 @@ impl Caller for Instance {
             Err(reason) => out.frame().extend_from_slice(reason.as_bytes()),
         }
         Ok(())
+    }
+
+    fn refusal(&mut self, out: &mut FrameOut) {
+        out.frame().extend_from_slice(b"refused");
+    }
+
+    fn explain(&self) -> Option<String> {
+        Some("field 'x': bad".to_owned())
     }
 }

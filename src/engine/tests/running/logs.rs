@@ -7,7 +7,7 @@ use std::{
 };
 
 use rostrans_core::{
-    rule::Direction::{RostopicToUdp, UdpToRostopic},
+    rule::Direction::{RosserviceToUdp, RostopicToUdp, UdpToRostopic},
     transport::Peer,
 };
 use rostrans_engine::{running::start, supervisor::State, topology::LinkTarget};
@@ -19,8 +19,9 @@ use tracing::{
 };
 
 use crate::{
+    call_in::call,
     device::Input,
-    world::{PATIENCE, World, peer, topic_link, udp},
+    world::{PATIENCE, World, peer, service_link, topic_link, udp},
 };
 
 /// Gives threads of tests that do not care for log lines a subscriber, too.
@@ -121,6 +122,31 @@ async fn bad_frames_are_one_line_and_then_a_summary_every_ten_seconds() {
     let expected =
         |count| format!("WARN frame not decoded rule=up link=inline count={count} error=bad magic number");
     assert_eq!(lines.take(), [expected(1), expected(99), expected(99), expected(51)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn wrong_answers_to_a_service_call_are_told_once_with_the_reason() {
+    let lines = Lines::default();
+    let _guard = lines.keep();
+    let mut world = World::new();
+    let source = world.transport(&udp(9000));
+    let target = Some(LinkTarget::Udp(peer(20)));
+    world.rule("in", RosserviceToUdp, Some(source), vec![(service_link("/arm"), target)]);
+    let running = start(&world.topology, &world.deps());
+    running.settled(PATIENCE).await;
+    let _call = call(&world, "/arm", b"arm");
+    world.devices.wire.wait(1).await;
+    for _ in 0..3 {
+        world.devices.datagram(&udp(9000), b"=forged", peer(21)).await;
+        world.devices.datagram(&udp(9000), b"bad", peer(20)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let expected = [
+        "WARN answer dropped; not from the link's target address rule=in link=inline count=1 \
+         error=came from 127.0.0.1:21, asked was 127.0.0.1:20",
+        "WARN peer's answer to a service call not understood rule=in link=inline count=1 error=field 'x': bad",
+    ];
+    assert_eq!(lines.take(), expected);
 }
 
 #[tokio::test(start_paused = true)]

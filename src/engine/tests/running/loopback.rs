@@ -141,6 +141,8 @@ async fn rosservice_to_udp_is_answered_at_the_source() {
     let response = call(&world, "/arm", b"arm");
     let (request, from) = receive(&vehicle).await;
     assert_eq!((&*request, from), (b"arm".as_slice(), address(&running)));
+    let (stranger, _) = socket().await;
+    stranger.send_to(b"=forged", from).await.unwrap();
     vehicle.send_to(b"=armed", from).await.unwrap();
     let response = timeout(DEADLINE, response).await.expect("an answer in time").unwrap();
     assert_eq!(response, Ok(b"armed".to_vec()));

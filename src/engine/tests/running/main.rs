@@ -13,5 +13,6 @@ mod logs;
 #[cfg(unix)]
 mod loopback;
 mod outbound;
+mod pairing;
 mod shutdown;
 mod world;

@@ -27,7 +27,7 @@ use rostrans_engine::{
 use rostrans_schema::{TypeName, TypeRegistry};
 
 use crate::{
-    codec::{INLINE, QUEUED, Raw, TAG_30, TICKING, TICKING_QUEUED, cdr},
+    codec::{INLINE, NAMING, QUEUED, Raw, TAG_30, TICKING, TICKING_QUEUED, cdr},
     device::Devices,
     logs::want_lines,
 };
@@ -49,7 +49,7 @@ impl World {
         want_lines();
         let ros = MemoryAdapter::new(RosVersion::Ros2, 1000);
         ros.pretend_subscribers(1);
-        let codecs = [&INLINE, &QUEUED, &TAG_30, &TICKING, &TICKING_QUEUED];
+        let codecs = [&INLINE, &NAMING, &QUEUED, &TAG_30, &TICKING, &TICKING_QUEUED];
         Self {
             devices: Arc::default(),
             adapters: vec![ros.clone()],
