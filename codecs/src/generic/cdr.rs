@@ -20,7 +20,7 @@ use crate::options::Options;
 
 /// Any message or service, one sample a frame: encapsulation header and CDR body.
 ///
-/// Every sample is checked against its type. Big-endian and XCDR2 frames are taken too and published as
+/// Every sample is checked against its type, whether or not anyone subscribes. Big-endian and XCDR2 frames are taken too and published as
 /// little-endian XCDR1. A service's frames are its request and response samples; a failed call is answered with a
 /// response that starts with `false` where the type allows, else not at all.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,8 +74,10 @@ impl Decoder for CdrDecoder {
         if out.wants(Port(0)) {
             let sample = take(&self.message, frame, &mut self.pool)?;
             out.forward(Port(0), out.stamp(), &sample);
+            return Ok(());
         }
-        Ok(())
+        // Nobody subscribes yet, but the sender may want to know whether its frames are right.
+        check(&self.message, frame.bytes).map(drop).ok_or(REFUSED)
     }
 }
 
@@ -142,15 +144,14 @@ impl Caller for CdrCaller {
 
 /// A checked little-endian XCDR1 copy of the frame, without what follows the value.
 fn take(message: &MessageType, frame: &Frame<'_>, pool: &mut BytesMut) -> Result<CdrBytes, DecodeError> {
-    let refused = DecodeError::Schema("not a sample of the link's type");
-    let rest = check(message, frame.bytes).ok_or(refused)?;
+    let rest = check(message, frame.bytes).ok_or(REFUSED)?;
     if !frame.bytes.starts_with(&XCDR1_LE) {
-        let value = message.decode(frame.bytes).map_err(|_| refused)?;
-        return message.encode(&value, pool).map_err(|_| refused);
+        let value = message.decode(frame.bytes).map_err(|_| REFUSED)?;
+        return message.encode(&value, pool).map_err(|_| REFUSED);
     }
     pool.clear();
     pool.put_slice(frame.bytes.get(..frame.bytes.len() - rest).unwrap_or_default());
-    CdrBytes::new(pool.split().freeze()).ok_or(refused)
+    CdrBytes::new(pool.split().freeze()).ok_or(REFUSED)
 }
 
 fn give(message: &MessageType, sample: &CdrBytes, out: &mut FrameOut) -> Result<(), EncodeError> {
@@ -174,6 +175,7 @@ fn check(message: &MessageType, sample: &[u8]) -> Option<usize> {
     }
 }
 
+const REFUSED: DecodeError = DecodeError::Schema("not a sample of the link's type");
 /// Representation id of little-endian XCDR1.
 const XCDR1_LE: [u8; 2] = [0, 1];
 /// Octets behind a value that still pass: padding, and the generous estimates of some serializers (24 were seen). More

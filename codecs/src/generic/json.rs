@@ -1,6 +1,10 @@
 //! `json`: messages and service calls as JSON objects.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::{BufMut, BytesMut};
 use rostrans_cdr::CdrBytes;
@@ -10,6 +14,7 @@ use rostrans_core::{
         Exchange, FrameOut, Interest, Port, PortInfo, Reply, Retry, Role, Sample,
     },
     emit::Emit,
+    text::chain,
     topic::Qos,
     transport::{Frame, Framing},
 };
@@ -31,7 +36,11 @@ use crate::options::Options;
 /// | call a service | request object from the peer | response object, or `{"error": "reason"}` |
 ///
 /// An error or silence of the peer fails the call, for services that can say so (their response starts with a
-/// `bool`); other callers get no response and time out.
+/// `bool`); other callers get no response and time out. With the option `id_field`, a request carries a number under
+/// that name, and only a response with the same number answers it. Without, a response is known by its sender alone.
+///
+/// Every frame is parsed and checked whether or not anyone subscribes, so that errors show from the first frame. A
+/// request that is refused is answered with the reason, unless it is an `{"error": ...}` itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct JsonCodec;
 
@@ -44,8 +53,17 @@ const INFO: CodecInfo = CodecInfo {
     interest: Interest::All,
     cost: Cost::Queued,
     tick: None,
-    options: &[types::TIMEOUT],
+    options: &[types::TIMEOUT, ID_FIELD],
 };
+
+/// Name of the option `id_field`.
+const ID: &str = "id_field";
+
+/// Describes `id_field`.
+const ID_FIELD: (&str, &str) = (
+    ID,
+    "rosservice_to_udp: name of a field with a number that is added to each request and must come back in its response",
+);
 
 impl Codec for JsonCodec {
     fn info(&self) -> &'static CodecInfo {
@@ -53,36 +71,44 @@ impl Codec for JsonCodec {
     }
 
     fn decoder(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
-        Options::new(cx, &INFO)?;
-        Ok(Box::new(JsonDecoder { message: types::message(cx)?, pool: BytesMut::new() }))
+        without_id(&Options::new(cx, &INFO)?)?;
+        Ok(Box::new(JsonDecoder { message: types::message(cx)?, reader: Reader::default() }))
     }
 
     fn encoder(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Encoder>, CodecError> {
-        Options::new(cx, &INFO)?;
+        without_id(&Options::new(cx, &INFO)?)?;
         Ok(Box::new(JsonEncoder { message: types::message(cx)? }))
     }
 
     fn exchange(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Exchange>, CodecError> {
-        let timeout = types::timeout(&Options::new(cx, &INFO)?)?;
-        Ok(Box::new(JsonExchange { service: types::service(cx)?, timeout, pool: BytesMut::new() }))
+        let options = Options::new(cx, &INFO)?;
+        let (service, timeout) = (types::service(cx)?, types::timeout(&options)?);
+        let id = CallId::new(&options, &service)?;
+        Ok(Box::new(JsonExchange { service, timeout, id, reader: Reader::default() }))
     }
 
     fn caller(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Caller>, CodecError> {
-        Options::new(cx, &INFO)?;
-        Ok(Box::new(JsonCaller { service: types::service(cx)?, pool: BytesMut::new() }))
+        without_id(&Options::new(cx, &INFO)?)?;
+        let (service, reader) = (types::service(cx)?, Reader::default());
+        Ok(Box::new(JsonCaller { service, reader, refused_answer: false }))
     }
 }
 
 struct JsonDecoder {
     message: Arc<MessageType>,
-    pool: BytesMut,
+    reader: Reader,
 }
 
 impl Decoder for JsonDecoder {
     fn decode(&mut self, frame: &Frame<'_>, out: &mut Emit<'_>) -> Result<(), DecodeError> {
-        let sample = to_cdr(&self.message, &parse(frame)?, &mut self.pool)?;
+        let value = self.reader.parse(frame)?;
+        let sample = self.reader.convert(&self.message, &value)?;
         out.forward(Port(0), out.stamp(), &sample);
         Ok(())
+    }
+
+    fn explain(&self) -> Option<String> {
+        Some(self.reader.problem.clone())
     }
 }
 
@@ -99,21 +125,38 @@ impl Encoder for JsonEncoder {
 struct JsonExchange {
     service: Arc<ServiceType>,
     timeout: Duration,
-    pool: BytesMut,
+    id: Option<CallId>,
+    reader: Reader,
 }
 
 impl Exchange for JsonExchange {
     fn request(&mut self, request: &CdrBytes, out: &mut FrameOut) -> Result<(), EncodeError> {
-        write(self.service.request(), request, out)
+        let mut value = read(self.service.request(), request)?;
+        if let (Some(id), Some(object)) = (&mut self.id, value.as_object_mut()) {
+            id.latest += 1;
+            object.insert(id.field.clone(), id.latest.into());
+        }
+        write_value(&value, out)
     }
 
     fn response(&mut self, frame: &Frame<'_>) -> Result<Reply, DecodeError> {
-        let value = parse(frame)?;
+        let mut value = self.reader.parse(frame)?;
+        if let Some(id) = &self.id {
+            match value.as_object_mut().and_then(|object| object.remove(&id.field)) {
+                Some(number) if number == id.latest => {}
+                Some(_) => return Ok(Reply::Unrelated),
+                None => {
+                    return Err(self
+                        .reader
+                        .refuse(&format!("no '{}', which each response must have", id.field)));
+                }
+            }
+        }
         let response = self.service.response();
         match error_of(response, &value) {
             // The caller learns as much as the type can say; without a word for it, waiting on ends in a timeout.
             Some(reason) => Ok(types::failure(response, reason).map_or(Reply::Unrelated, Reply::Done)),
-            None => to_cdr(response, &value, &mut self.pool).map(Reply::Done),
+            None => self.reader.convert(response, &value).map(Reply::Done),
         }
     }
 
@@ -129,16 +172,55 @@ impl Exchange for JsonExchange {
     fn timeout(&self) -> Duration {
         self.timeout
     }
+
+    fn correlates(&self) -> bool {
+        self.id.is_some()
+    }
+
+    fn explain(&self) -> Option<String> {
+        Some(self.reader.problem.clone())
+    }
+}
+
+/// The number that pairs a response with its request.
+struct CallId {
+    field: String,
+    latest: u64,
+}
+
+impl CallId {
+    /// The option `id_field`, if it is given.
+    fn new(options: &Options<'_>, service: &ServiceType) -> Result<Option<Self>, CodecError> {
+        let field = options.text(ID, "")?;
+        if field.is_empty() {
+            return Ok(None);
+        }
+        for message in [service.request(), service.response()] {
+            if has_field(message, field) {
+                let problem = format!("'{field}' is a field of {} already; choose another", message.name());
+                return Err(CodecError::Option { option: ID.to_owned(), problem });
+            }
+        }
+        // Not the same numbers after each start: the peer may still owe an answer to the run before. They stay far below
+        // 2^53, up to which any JSON program keeps integers.
+        let latest = RandomState::new().hash_one(field) >> 32;
+        Ok(Some(Self { field: field.to_owned(), latest }))
+    }
 }
 
 struct JsonCaller {
     service: Arc<ServiceType>,
-    pool: BytesMut,
+    reader: Reader,
+    /// The frame that was refused last is an `{"error": ...}`.
+    refused_answer: bool,
 }
 
 impl Caller for JsonCaller {
     fn request(&mut self, frame: &Frame<'_>) -> Result<Option<CdrBytes>, DecodeError> {
-        to_cdr(self.service.request(), &parse(frame)?, &mut self.pool).map(Some)
+        self.refused_answer = false;
+        let value = self.reader.parse(frame)?;
+        self.refused_answer = value.as_object().is_some_and(|o| o.len() == 1 && o.contains_key("error"));
+        self.reader.convert(self.service.request(), &value).map(Some)
     }
 
     fn response(&mut self, response: Result<&CdrBytes, &str>, out: &mut FrameOut) -> Result<(), EncodeError> {
@@ -147,30 +229,77 @@ impl Caller for JsonCaller {
             Err(reason) => write_value(&json!({ "error": reason }), out),
         }
     }
+
+    fn refusal(&mut self, out: &mut FrameOut) {
+        if !self.refused_answer {
+            out.frame().put_slice(json!({ "error": self.reader.problem }).to_string().as_bytes());
+        }
+    }
+
+    fn explain(&self) -> Option<String> {
+        Some(self.reader.problem.clone())
+    }
 }
 
-fn parse(frame: &Frame<'_>) -> Result<Value, DecodeError> {
-    serde_json::from_slice(frame.bytes).map_err(|_| DecodeError::Text("JSON"))
+/// Reads JSON objects, and remembers what was wrong with the one it refused last.
+#[derive(Default)]
+struct Reader {
+    pool: BytesMut,
+    problem: String,
+}
+
+impl Reader {
+    fn parse(&mut self, frame: &Frame<'_>) -> Result<Value, DecodeError> {
+        serde_json::from_slice(frame.bytes).map_err(|error| {
+            self.refuse(&format!("not valid JSON: {error}"));
+            DecodeError::Text("JSON")
+        })
+    }
+
+    fn convert(&mut self, message: &MessageType, value: &Value) -> Result<CdrBytes, DecodeError> {
+        if !value.is_object() {
+            return Err(self.refuse("not a JSON object"));
+        }
+        message.json_to_cdr(value, &mut self.pool).map_err(|error| self.refuse(&chain(&error)))
+    }
+
+    /// Keeps the beginning of `problem`, which may quote what came in.
+    fn refuse(&mut self, problem: &str) -> DecodeError {
+        let fit = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        self.problem = problem.chars().map(fit).take(MAX_PROBLEM).collect();
+        DecodeError::Schema("unknown field or wrong value")
+    }
+}
+
+/// Longest text about a refused object, in characters.
+const MAX_PROBLEM: usize = 200;
+
+/// Refuses `id_field` where nothing would be done with it.
+fn without_id(options: &Options<'_>) -> Result<(), CodecError> {
+    if options.text(ID, "")?.is_empty() {
+        return Ok(());
+    }
+    let problem = "only rosservice_to_udp adds it to its requests; delete it here".to_owned();
+    Err(CodecError::Option { option: ID.to_owned(), problem })
+}
+
+fn has_field(message: &MessageType, name: &str) -> bool {
+    message.shape().fields().iter().any(|field| &*field.name == name)
 }
 
 /// The reason in `{"error": "reason"}`, unless the response has a field of that name.
 fn error_of<'a>(response: &MessageType, value: &'a Value) -> Option<&'a str> {
     let object = value.as_object().filter(|object| object.len() == 1)?;
     let reason = object.get("error")?.as_str()?;
-    response.shape().fields().iter().all(|field| &*field.name != "error").then_some(reason)
+    (!has_field(response, "error")).then_some(reason)
 }
 
-fn to_cdr(message: &MessageType, value: &Value, pool: &mut BytesMut) -> Result<CdrBytes, DecodeError> {
-    message.json_to_cdr(value, pool).map_err(|error| {
-        tracing::debug!(msg_type = %message.name(), error = rostrans_core::text::chain(&error), "JSON object refused");
-        DecodeError::Schema("unknown field or wrong value")
-    })
+fn read(message: &MessageType, sample: &CdrBytes) -> Result<Value, EncodeError> {
+    message.cdr_to_json(sample).map_err(|_| EncodeError::Cdr("not a sample of the link's type"))
 }
 
 fn write(message: &MessageType, sample: &CdrBytes, out: &mut FrameOut) -> Result<(), EncodeError> {
-    let value =
-        message.cdr_to_json(sample).map_err(|_| EncodeError::Cdr("not a sample of the link's type"))?;
-    write_value(&value, out)
+    write_value(&read(message, sample)?, out)
 }
 
 fn write_value(value: &Value, out: &mut FrameOut) -> Result<(), EncodeError> {

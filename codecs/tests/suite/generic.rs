@@ -130,6 +130,41 @@ fn cdr_passes_as_it_is_when_it_fits_the_type() {
 }
 
 #[test]
+fn garbage_is_an_error_without_a_subscriber_too() {
+    for codec in ["cdr", "json"] {
+        let mut bench = Bench::typed(codec, json!({}), "geometry_msgs/msg/PointStamped");
+        bench.listen("message", 0);
+        assert!(bench.frame(b"garbage").is_err(), "{codec}");
+        let good = match codec {
+            "cdr" => to_cdr(&PointStamped::default(), &mut BytesMut::new()).to_vec(),
+            _ => b"{}".to_vec(),
+        };
+        bench.frame(&good).unwrap();
+        assert!(bench.take("message").is_empty(), "{codec}");
+    }
+}
+
+#[test]
+fn refused_json_is_explained_field_by_field() {
+    let mut bench = Bench::typed("json", json!({}), "geometry_msgs/msg/Twist");
+    for (bad, words) in [
+        (r#"{"linear": {"x": "fast"}}"#, "field 'linear.x': expected a number, found '\"fast\"'"),
+        (
+            r#"{"liner": {}}"#,
+            "field 'liner': no such field in 'geometry_msgs/msg/Twist'; did you mean 'linear'?",
+        ),
+        ("[1]", "not a JSON object"),
+        ("{\"linear\": ", "not valid JSON: EOF while parsing a value at line 1 column 11"),
+        ("{\"a\\nb\": 1}", "field 'a\u{fffd}b': no such field in 'geometry_msgs/msg/Twist'"),
+    ] {
+        assert!(bench.frame(bad.as_bytes()).is_err(), "{bad}");
+        assert_eq!(bench.explain().as_deref(), Some(words), "{bad}");
+    }
+    assert!(bench.frame(format!("{{\"{}\": 1}}", "x".repeat(60_000)).as_bytes()).is_err());
+    assert_eq!(bench.explain().unwrap().chars().count(), 200);
+}
+
+#[test]
 fn other_representations_are_published_as_little_endian_xcdr1() {
     let mut bench = Bench::typed("cdr", json!({}), "std_msgs/msg/Float64");
     bench.frame(&hex("000000003ff8000000000000")).unwrap();

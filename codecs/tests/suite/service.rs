@@ -18,9 +18,13 @@ const COMMAND_BOOL: &str = "mavros_msgs/srv/CommandBool";
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
 
 fn exchange(codec: &str, srv_type: &str) -> Box<dyn Exchange> {
-    let mut rule = rule(codec, &json!({"timeout": 0.5}));
+    exchange_with(codec, &json!({"timeout": 0.5}), srv_type).unwrap()
+}
+
+fn exchange_with(codec: &str, options: &Value, srv_type: &str) -> Result<Box<dyn Exchange>, String> {
+    let mut rule = rule(codec, options);
     rule.links[0].service = Some(service(srv_type));
-    build(&rule, |codec, cx| codec.exchange(cx)).unwrap()
+    build(&rule, |codec, cx| codec.exchange(cx)).map_err(|error| error.to_string())
 }
 
 fn caller(codec: &str, srv_type: &str) -> Box<dyn Caller> {
@@ -100,6 +104,66 @@ fn json_frames_call_services() {
         frames(&mut out),
         [&br#"{"success":true,"message":"done"}"#[..], br#"{"error":"no server for the service"}"#]
     );
+}
+
+#[test]
+fn refused_request_is_answered_with_the_reason_but_an_error_is_not() {
+    let mut caller = caller("json", SET_BOOL);
+    let mut out = FrameOut::new();
+    for (bad, reason) in [
+        (
+            r#"{"dta": true}"#,
+            "field 'dta': no such field in 'std_srvs/srv/SetBool_Request'; did you mean 'data'?",
+        ),
+        (r#"{"data": 1}"#, "field 'data': expected true or false, found '1'"),
+        (r#"{"data": tru"#, "not valid JSON: EOF while parsing a value at line 1 column 12"),
+    ] {
+        assert!(caller.request(&frame(bad.as_bytes())).is_err(), "{bad}");
+        assert_eq!(caller.explain().as_deref(), Some(reason));
+        caller.refusal(&mut out);
+        let frames = frames(&mut out);
+        assert_eq!(serde_json::from_slice::<Value>(&frames[0]).unwrap(), json!({ "error": reason }));
+        assert!(caller.request(&frame(&frames[0])).is_err());
+        caller.refusal(&mut out);
+        assert_eq!(self::frames(&mut out), [] as [Vec<u8>; 0], "no answer to an answer");
+    }
+}
+
+#[test]
+fn id_field_pairs_a_response_with_its_request() {
+    let mut set = exchange_with("json", &json!({"id_field": "seq"}), SET_BOOL).unwrap();
+    assert!(set.correlates() && !exchange("json", SET_BOOL).correlates());
+    let mut out = FrameOut::new();
+    let mut ask = || {
+        set.request(&request(SET_BOOL, &json!({"data": true})), &mut out).unwrap();
+        let sent: Value = serde_json::from_slice(&frames(&mut out)[0]).unwrap();
+        assert_eq!(sent["data"], true);
+        sent["seq"].as_u64().unwrap()
+    };
+    let (first, second) = (ask(), ask());
+    assert_ne!(first, second);
+    let mut answer = |value: Value| set.response(&frame(value.to_string().as_bytes()));
+    assert_eq!(answer(json!({"seq": first, "success": true})), Ok(Reply::Unrelated));
+    assert_eq!(answer(json!({"seq": second.to_string(), "success": true})), Ok(Reply::Unrelated));
+    assert!(answer(json!({"success": true})).is_err());
+    assert_eq!(
+        shown(SET_BOOL, answer(json!({"success": true, "seq": second, "message": "on"})).unwrap()),
+        json!({"success": true, "message": "on"})
+    );
+    let error = answer(json!({"seq": second, "error": "jammed"})).unwrap();
+    assert_eq!(shown(SET_BOOL, error), json!({"success": false, "message": "jammed"}));
+}
+
+#[test]
+fn id_field_must_be_free_and_is_for_requests_to_peers() {
+    for taken in ["data", "message"] {
+        let error = exchange_with("json", &json!({ "id_field": taken }), SET_BOOL).err().unwrap();
+        assert!(error.starts_with(&format!("option 'id_field': '{taken}' is a field of")), "{error}");
+    }
+    let mut rule = rule("json", &json!({"id_field": "seq"}));
+    rule.links[0].service = Some(service(SET_BOOL));
+    assert!(build(&rule, |codec, cx| codec.caller(cx).map(drop)).is_err());
+    assert!(exchange_with("cdr", &json!({"id_field": "seq"}), SET_BOOL).is_err());
 }
 
 #[test]

@@ -149,6 +149,11 @@ impl Bench {
         decoder.decode(&frame, &mut out)
     }
 
+    /// What the decoder says about its latest error.
+    pub(crate) fn explain(&self) -> Option<String> {
+        self.decoder.explain()
+    }
+
     /// Hands over one MAVLink 2 message of system 1, component 1.
     pub(crate) fn message<M: Message>(&mut self, message: &M) {
         self.frame(&v2(1, 1, message)).unwrap();
