@@ -31,6 +31,12 @@ impl TopicFilter {
         let (what, enable) = split_switch(line);
         let index = self.lines.len();
         if let Some(source) = strip_any(what, &["regex:", "re:"]) {
+            // An empty regex matches every name.
+            if source.is_empty() {
+                let help = "write a regular expression behind it, or '*' alone to mean everything";
+                problems.push(Diagnostic::error(origin, "'regex:' without a pattern", help));
+                return;
+            }
             match compile(source) {
                 Ok(regex) => self.patterns.push((Pattern::Regex(regex), index)),
                 Err((why, help)) => {
@@ -257,7 +263,7 @@ mod tests {
 
     #[test]
     fn every_problem_is_reported_and_the_other_lines_stay() {
-        let text = "regex:^/mavros[\n/a b c\nre:(x\nregex:*imu\nprefix:\nre:(?=x)\nre:(a{999}){999}\n/ok\n!/ok\nre:\\p{Greek}\n/ä";
+        let text = "regex:^/mavros[\n/a b c\nre:(x\nregex:*imu\nprefix:\nre:(?=x)\nre:(a{999}){999}\n/ok\n!/ok\nre:\\p{Greek}\n/ä\nregex:\n!re: # none";
         let (filter, problems) = parse(text);
         insta::assert_snapshot!(problems.join("\n"), @r"
         error: rostrans.filter:1: invalid regex '^/mavros[': unclosed character class; close it with ']', or escape '[' to match it literally
@@ -270,6 +276,8 @@ mod tests {
         warning: rostrans.filter:9: '/ok' was switched the other way before, at rostrans.filter:8; this line wins; delete one of them
         error: rostrans.filter:10: invalid regex '\p{Greek}': Unicode not allowed here; escape special characters with '\', or drop 'regex:' and use '*'
         warning: rostrans.filter:11: '/ä' can never match: it is not a topic or service name; for a pattern use '*' and '?', or write 'regex:' or 'prefix:' in front
+        error: rostrans.filter:12: 'regex:' without a pattern; write a regular expression behind it, or '*' alone to mean everything
+        error: rostrans.filter:13: 'regex:' without a pattern; write a regular expression behind it, or '*' alone to mean everything
         ");
         assert_eq!(filter.len(), 2);
         assert!(filter.verdict("/ok").enabled);
