@@ -2,6 +2,8 @@
 
 use std::{fmt, path::Path, sync::Arc};
 
+use crate::text::file_name;
+
 /// Where a rule, a parameter or a filter line was written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
@@ -32,8 +34,8 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File { path, line: 0 } => write!(f, "{}", path.display()),
-            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::File { path, line: 0 } => f.write_str(&file_name(path)),
+            Self::File { path, line } => write!(f, "{}:{line}", file_name(path)),
             Self::Plugin(name) => write!(f, "plugin {name}"),
             Self::CommandLine => f.write_str("command line"),
             Self::Environment => f.write_str("environment"),

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{
     diag::Origin,
-    text::excerpt,
+    text::{excerpt, printable},
     topic::{ServiceSpec, TopicSpec},
 };
 
@@ -29,7 +29,7 @@ pub struct PortName(pub Arc<str>);
 macro_rules! name {
     ($($t:ty),*) => {$(
         impl $t {
-            /// The name as text.
+            /// The name as it was written; printing escapes control characters.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -41,7 +41,8 @@ macro_rules! name {
         }
         impl fmt::Display for $t {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
+                // Names come from files; what prints them must not obey them.
+                f.write_str(&printable(&self.0))
             }
         }
     )*};
@@ -157,9 +158,9 @@ pub enum Target {
     Serial(SerialSpec),
 }
 
-/// At most this many messages in each window of one second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RateLimit(pub u32);
+/// At most this many messages a second, more than 0; 0.5 is one message in two seconds.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct RateLimit(pub f64);
 
 /// Options of one link's codec (`options:` in YAML), checked by the codec itself.
 #[derive(Clone, Debug, Default, PartialEq)]

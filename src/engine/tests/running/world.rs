@@ -167,7 +167,7 @@ pub(crate) fn service_link(name: &str) -> LinkConfig {
 }
 
 pub(crate) fn limited(link: LinkConfig, per_second: u32) -> LinkConfig {
-    LinkConfig { rate_limit: Some(RateLimit(per_second)), ..link }
+    LinkConfig { rate_limit: Some(RateLimit(f64::from(per_second))), ..link }
 }
 
 /// The counters of a rule's link.

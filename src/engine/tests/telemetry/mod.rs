@@ -141,7 +141,7 @@ fn topology() -> Topology {
         ..LinkConfig::new(name, Some("telemetry".into()), Origin::Default)
     };
     let mut rule = ForwardRule::new("up", Direction::UdpToRostopic, Origin::Default);
-    rule.links = vec![link("/all", None), link("/some", Some(RateLimit(100)))];
+    rule.links = vec![link("/all", None), link("/some", Some(RateLimit(100.0)))];
     let bind = UdpBind { addr: ([127, 0, 0, 1], 0).into(), multicast_if: "".into() };
     let transport = TransportSpec { device: Device::Udp(bind), framing: Framing::Mavlink, route: None };
     let source = Some(TransportId(0));

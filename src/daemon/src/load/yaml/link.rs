@@ -68,7 +68,7 @@ fn read(
         cx.error(entry.line, "a link has either 'serial_port' or 'udp_dst_ip'", "make one link for each");
     }
     let serial = serial.and_then(|entry| value::serial(entry, cx)).map(Target::Serial);
-    let rate = fields.take("rate_limit").and_then(|entry| value::int(entry, 0..=MAX_RATE, cx));
+    let rate = fields.take("rate_limit").and_then(|entry| value::rate(entry, cx));
     let options = match fields.take("options").map(|entry| &entry.value) {
         None => CodecOptions::default(),
         Some(node) => match &node.kind {
@@ -87,14 +87,11 @@ fn read(
         service,
         target: serial.or(udp).or_else(|| default_target.cloned()),
         // 0 is the manual's spelling of "no limit".
-        rate_limit: rate.filter(|rate| *rate > 0).map(RateLimit),
+        rate_limit: rate.filter(|rate| *rate > 0.0).map(RateLimit),
         options,
         ..LinkConfig::new(&*link_name, codec.map(|(_, name)| CodecName::from(name)), origin)
     })
 }
-
-/// More messages per second than any link carries.
-const MAX_RATE: u32 = 1_000_000;
 
 /// What a topic's missing type and QoS are taken from.
 struct Binding<'n> {

@@ -54,6 +54,26 @@ pub(super) fn int(entry: &Entry, range: RangeInclusive<u32>, cx: &mut Cx<'_>) ->
     number
 }
 
+/// Messages a second, with a fraction if need be; 0 stands for no limit.
+pub(super) fn rate(entry: &Entry, cx: &mut Cx<'_>) -> Option<f64> {
+    let in_range = |rate: &f64| *rate == 0.0 || (MIN_RATE..=MAX_RATE).contains(rate);
+    let rate = text(entry, cx)?.parse().ok().filter(in_range);
+    if rate.is_none() {
+        let message = format!(
+            "'{}' must be messages a second from {MIN_RATE} to {MAX_RATE}, or 0 for no limit, not {}",
+            entry.key,
+            entry.value.describe()
+        );
+        cx.error(entry.line, message, "");
+    }
+    rate
+}
+
+/// One message in a thousand seconds; whoever wants less wants none.
+const MIN_RATE: f64 = 0.001;
+/// More messages per second than any link carries.
+const MAX_RATE: f64 = 1_000_000.0;
+
 /// A port number.
 pub(super) fn port(entry: &Entry, smallest: u16, cx: &mut Cx<'_>) -> Option<u16> {
     int(entry, u32::from(smallest)..=u32::from(u16::MAX), cx).and_then(|n| u16::try_from(n).ok())

@@ -154,7 +154,7 @@ fn every_problem_of_a_source_is_named_with_place_and_remedy() {
 
 #[test]
 fn limits_that_would_do_nothing_are_refused() {
-    let limited = |link| LinkConfig { rate_limit: Some(RateLimit(5)), ..link };
+    let limited = |link| LinkConfig { rate_limit: Some(RateLimit(5.0)), ..link };
     let arm = service(2, "mavlink.arming", "/s", "mavros_msgs/CommandBool");
     let rules = vec![
         rule(1, BytesRoute, udp("0.0.0.0:4"), vec![limited(endpoint(1, "127.0.0.1:5"))]),
