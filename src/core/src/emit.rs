@@ -83,7 +83,7 @@ impl<'a> Emit<'a> {
 
     /// Sends a frame back: to the frame's sender, or in a tick to the source's own target.
     ///
-    /// A failure is counted as a send error.
+    /// Counted as a sent frame; a failure as a send error.
     pub fn reply(&mut self, frame: &[u8]) {
         let to = match self.peer {
             Some(Peer::Udp(addr)) => Some(addr),
@@ -94,11 +94,12 @@ impl<'a> Emit<'a> {
 
     /// Sends a frame to `to`; `None` stands for the source's own target.
     ///
-    /// A failure is counted as a send error.
+    /// Counted as a sent frame; a failure as a send error.
     pub fn send_to(&mut self, frame: &[u8], to: Option<SocketAddr>) {
         let sent = self.sink.map(|sink| sink.try_send(frame, to));
-        if !matches!(sent, Some(Ok(()))) {
-            self.stats.send_errors.inc();
+        match sent {
+            Some(Ok(())) => self.stats.sent_frames.inc(),
+            Some(Err(_)) | None => self.stats.send_errors.inc(),
         }
     }
 

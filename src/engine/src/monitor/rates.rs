@@ -43,7 +43,7 @@ pub struct LinkRates {
     pub disabled: bool,
     /// What came in: frames, ROS messages or service calls.
     pub in_hz: f64,
-    /// What went out: ROS messages, frames or answers.
+    /// What went out: ROS messages, frames or answers; of a decoding link also the frames it sends itself.
     pub out_hz: f64,
     /// Bytes of its frames, in units of 1000.
     pub kbytes_s: f64,
@@ -212,9 +212,12 @@ impl PerSecond {
 
 /// What came in and what went out, for a direction.
 fn flow(direction: Direction, counters: &LinkSnapshot) -> (u64, u64) {
-    let LinkSnapshot { frames, messages, calls, .. } = *counters;
+    let LinkSnapshot { frames, sent_frames, messages, calls, .. } = *counters;
     match direction {
-        Direction::UdpToRostopic | Direction::SerialToRos | Direction::MemToRostopic => (frames, messages),
+        // A decoder may also talk to its vehicle: heartbeats, requests.
+        Direction::UdpToRostopic | Direction::SerialToRos | Direction::MemToRostopic => {
+            (frames, messages + sent_frames)
+        }
         Direction::RostopicToUdp | Direction::RosToSerial => (messages, frames),
         Direction::UdpToRosservice | Direction::RosserviceToUdp => (messages, calls),
         Direction::BytesRoute => (frames, frames),
@@ -333,6 +336,15 @@ pub(super) mod tests {
         assert_eq!(rates.links[2].idle, Some(Duration::from_secs(12)));
         let sides: Vec<_> = rates.routes.iter().map(|row| (row.from_hz, row.to_hz, row.errors)).collect();
         assert_eq!(sides, [(400.0, 4.0, 3), (4.0, 400.0, 0), (0.0, 400.0, 0)]);
+    }
+
+    #[test]
+    fn frames_a_decoder_sends_go_out() {
+        let start = Instant::now();
+        let (before, mut now) = (snapshot(start, 10), snapshot(start, 15));
+        now.rules[0].links[1].counters.sent_frames = 10;
+        let link = &Rates::between(&before, &now).links[1];
+        assert_eq!((link.in_hz, link.out_hz), (0.0, 2.0));
     }
 
     #[test]
