@@ -5,12 +5,13 @@ use std::{
     time::Duration,
 };
 
-/// Waits that double from 0.2 s to 5 s, each shortened at random by up to a quarter.
+/// Waits that double from 0.2 s to 5 s or another longest wait, each shortened at random by up to a quarter.
 ///
 /// The jitter keeps tasks that failed together from trying together for ever.
 #[derive(Clone, Debug)]
 pub struct Backoff {
     attempt: u32,
+    longest: Duration,
     /// State of a xorshift generator; never 0.
     random: u64,
 }
@@ -23,12 +24,18 @@ impl Backoff {
 
     /// One whose jitter follows from `seed`.
     pub fn seeded(seed: u64) -> Self {
-        Self { attempt: 0, random: seed | 1 }
+        Self { attempt: 0, longest: LONGEST, random: seed | 1 }
+    }
+
+    /// The same with another longest wait; one below 0.2 s counts as 0.2 s.
+    #[must_use]
+    pub fn up_to(self, longest: Duration) -> Self {
+        Self { longest: longest.max(FIRST), ..self }
     }
 
     /// The next wait; each is longer than the one before until [`Backoff::reset`].
     pub fn next_delay(&mut self) -> Duration {
-        let full = LONGEST.min(FIRST.saturating_mul(1 << self.attempt.min(16)));
+        let full = self.longest.min(FIRST.saturating_mul(1 << self.attempt.min(16)));
         self.attempt = self.attempt.saturating_add(1);
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -66,6 +73,13 @@ mod tests {
                 assert!(delay >= shortest && delay <= Duration::from_millis(full_ms), "{delay:?} {full_ms}");
             }
         }
+    }
+
+    #[test]
+    fn longest_delay_can_be_another() {
+        let mut backoff = Backoff::new().up_to(Duration::from_secs(1));
+        let longest = (0..50).map(|_| backoff.next_delay()).max().unwrap();
+        assert!(longest > Duration::from_millis(750) && longest <= Duration::from_secs(1), "{longest:?}");
     }
 
     #[test]

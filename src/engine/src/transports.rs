@@ -8,9 +8,15 @@ use std::{
 pub use rostrans_transport::Opened;
 use rostrans_transport::{Config, RouteConfig};
 
-use rostrans_core::transport::{ByteSink, SendError, TransportError};
+use rostrans_core::{
+    text::file_limit_remedy,
+    transport::{ByteSink, SendError, TransportError},
+};
 
-use crate::topology::{RouteSpec, TransportSpec};
+use crate::{
+    supervisor::Failure,
+    topology::{RouteSpec, TransportSpec},
+};
 
 /// Opens what the topology names: [`SystemTransports`], or fakes in tests.
 pub trait TransportFactory: Send + Sync {
@@ -50,6 +56,24 @@ impl TransportFactory for SystemTransports {
     fn sender(&self, to: SocketAddr) -> Result<Arc<dyn ByteSink>, TransportError> {
         rostrans_transport::sender(to)
     }
+}
+
+/// Adds to a transport's error what to do about it.
+pub(crate) fn explain(error: TransportError) -> Failure {
+    let remedy = match &error {
+        TransportError::Bind { addr, source } => match source.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                format!("another program has that port; 'ss -ulpn sport = :{}' shows which", addr.port())
+            }
+            std::io::ErrorKind::AddrNotAvailable => {
+                "no interface has that address; use 0.0.0.0 or an address of this machine".to_owned()
+            }
+            std::io::ErrorKind::PermissionDenied => "use a port of 1024 or above".to_owned(),
+            _ => file_limit_remedy(source).unwrap_or_default().to_owned(),
+        },
+        TransportError::Io { source, .. } => file_limit_remedy(source).unwrap_or_default().to_owned(),
+    };
+    Failure::retry(error).with_remedy(remedy)
 }
 
 /// The write half of a transport that may not be open yet or may be opened again.

@@ -36,6 +36,7 @@ use super::{Env, Way, now, sleep_until};
 use crate::{
     ingress::{FrameQueue, Reader},
     supervisor::{Context, Failure},
+    transports::explain,
 };
 
 /// Calls on their way to the worker.
@@ -73,7 +74,7 @@ struct Unanswered {
 /// Offers the rule's services and answers calls until told to end.
 pub(super) async fn run(env: &Env, context: &Context) -> Result<(), Failure> {
     let source = env.source()?;
-    let ways = env.ways().map_err(Failure::retry)?;
+    let ways = env.ways().map_err(explain)?;
     let mut lanes = Vec::new();
     for (link, way) in env.links.iter().zip(ways) {
         let way = way.unwrap_or_else(|| Way { sink: source.sink.clone(), to: None });

@@ -26,6 +26,7 @@ use crate::{
     ingress::{FrameQueue, Reader},
     link::{Guarded, Link, Trouble},
     supervisor::{Context, Failure},
+    transports::explain,
 };
 
 /// Calls one rule has in flight at most; a slow service must not pile up calls.
@@ -69,7 +70,7 @@ struct Calls {
 /// Attaches to the source and makes calls until told to end.
 pub(super) async fn run(env: &Env, context: &Context) -> Result<(), Failure> {
     let source = env.source()?;
-    let ways = env.ways().map_err(Failure::retry)?;
+    let ways = env.ways().map_err(explain)?;
     let mut links = Vec::new();
     for (link, way) in env.links.iter().zip(ways) {
         let Some(service) = &link.config().service else {

@@ -21,6 +21,7 @@ use super::{Env, Way, discard, now, sleep_until};
 use crate::{
     link::{Guarded, Link, Trouble},
     supervisor::{Context, Failure, lock},
+    transports::explain,
 };
 
 /// A sample on its way to the worker.
@@ -49,7 +50,7 @@ struct EncodeLink {
 
 /// Subscribes, then encodes and sends until told to end.
 pub(super) async fn run(env: &Env, context: &Context) -> Result<(), Failure> {
-    let ways = env.ways().map_err(Failure::retry)?;
+    let ways = env.ways().map_err(explain)?;
     let inbox = Arc::new(Inbox { links: env.links.clone(), ..Inbox::default() });
     let mut links = Vec::new();
     let mut guards = Vec::new();

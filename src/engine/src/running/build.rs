@@ -3,6 +3,7 @@
 use std::{
     future::ready,
     sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
 };
 
 use rostrans_core::{
@@ -19,6 +20,7 @@ use crate::{
     pipeline::{Env, Target},
     supervisor::{Context, Failure, OnExit, State, Supervisor, Task, lock},
     topology::{Device, LinkTarget, PipelineSpec, Topology, TransportId, TransportSpec},
+    transports::explain,
 };
 
 /// Everything that was spawned for a topology.
@@ -111,6 +113,9 @@ fn transport_name(spec: &TransportSpec, users: Vec<&str>) -> String {
     }
 }
 
+/// Who frees a port does not want to wait for it to be taken.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
 fn transport(
     supervisor: &Supervisor,
     name: String,
@@ -119,7 +124,8 @@ fn transport(
     deps: &Deps,
 ) -> Task {
     let (spec, tap, deps) = (Arc::new(spec.clone()), Arc::clone(tap), deps.clone());
-    supervisor.spawn(name, OnExit::Restart(Backoff::new()), move |context| {
+    let backoff = Backoff::new().up_to(LONGEST_WAIT);
+    supervisor.spawn(name, OnExit::Restart(backoff), move |context| {
         let (spec, tap, deps) = (Arc::clone(&spec), Arc::clone(&tap), deps.clone());
         async move { run_transport(&spec, &tap, &deps, &context).await.map_err(explain) }
     })
@@ -136,24 +142,6 @@ async fn run_transport(
     let now = tokio::time::Instant::now().into_std();
     let dispatch = Dispatch::new(Arc::clone(tap), context.clone(), Arc::clone(&deps.clock), now);
     opened.transport.run(Box::new(dispatch), context.cancel().clone()).await
-}
-
-/// Adds to a transport's error what to do about it.
-fn explain(error: TransportError) -> Failure {
-    let remedy = match &error {
-        TransportError::Bind { addr, source } => match source.kind() {
-            std::io::ErrorKind::AddrInUse => {
-                format!("another program has that port; 'ss -ulpn sport = :{}' shows which", addr.port())
-            }
-            std::io::ErrorKind::AddrNotAvailable => {
-                "no interface has that address; use 0.0.0.0 or an address of this machine".to_owned()
-            }
-            std::io::ErrorKind::PermissionDenied => "use a port of 1024 or above".to_owned(),
-            _ => String::new(),
-        },
-        TransportError::Io { .. } => String::new(),
-    };
-    Failure::retry(error).with_remedy(remedy)
 }
 
 fn rule(

@@ -32,6 +32,9 @@ use crate::{
     timer::{TickTimer, tick_if_due},
 };
 
+/// Who plugs a device in does not want to wait for it.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
 /// A port that stayed open for so long is opened again without much waiting.
 const STABLE: Duration = Duration::from_secs(5);
 
@@ -61,7 +64,7 @@ impl SerialTransport {
 
     async fn keep_open(mut self, mut ingress: Box<dyn Ingress>, cancel: CancellationToken) {
         let mut cancelled = Box::pin(cancel.cancelled_owned());
-        let mut backoff = Backoff::default();
+        let mut backoff = Backoff::default().up_to(LONGEST_WAIT);
         let mut told = None;
         loop {
             // The log line of each change is the ingress's: it knows the rules that wait for the port.
