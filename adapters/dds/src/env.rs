@@ -1,6 +1,6 @@
 //! The environment variables every ROS 2 program honours.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 
 use rostrans_rtps::DiscoveryRange;
 use thiserror::Error;
@@ -23,7 +23,7 @@ pub struct Discovery {
 pub struct EnvError {
     /// Name of the variable.
     pub variable: &'static str,
-    /// What it holds.
+    /// What it holds; of a list only the bad entry.
     pub value: String,
     /// What it may hold.
     pub allowed: &'static str,
@@ -45,11 +45,19 @@ impl Discovery {
             }
             parsed
         };
-        let domain = read("ROS_DOMAIN_ID", "use a whole number from 0 to 230", &domain);
+        let domain = read("ROS_DOMAIN_ID", "use a whole number from 0 to 232", &domain);
         let range =
             read("ROS_AUTOMATIC_DISCOVERY_RANGE", "use OFF, LOCALHOST, SUBNET or SYSTEM_DEFAULT", &range);
         let local = read("ROS_LOCALHOST_ONLY", "use 0 or 1", &localhost_only);
-        let peers = read("ROS_STATIC_PEERS", "use host names or IPv4 addresses separated by ';'", &hosts);
+        let peers = read("ROS_STATIC_PEERS", "", &|value| Some(hosts(value)));
+        if let Some(Parsed::Peers(hosts)) = &peers {
+            let bad = hosts.iter().filter(|host| !is_host(host));
+            problems.extend(bad.map(|host| EnvError {
+                variable: "ROS_STATIC_PEERS",
+                value: host.clone(),
+                allowed: "use host names or IPv4 addresses separated by ';'",
+            }));
+        }
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -70,6 +78,18 @@ impl Discovery {
         Ok(discovery)
     }
 
+    /// What a person should know about these values before they are used.
+    pub fn warning(&self) -> Option<String> {
+        let risky = cfg!(target_os = "linux") && self.domain > LAST_CLEAR_DOMAIN;
+        risky.then(|| {
+            format!(
+                "ROS_DOMAIN_ID={}: its ports may be taken by outgoing connections, from port 32768; use 0 to \
+                 {LAST_CLEAR_DOMAIN}",
+                self.domain
+            )
+        })
+    }
+
     /// The range as the variable spells it.
     pub fn range_name(&self) -> &'static str {
         match self.range {
@@ -83,7 +103,13 @@ impl Discovery {
     /// boots before its network this must not keep everything else from starting.
     pub(crate) fn resolve(&self) -> Vec<SocketAddr> {
         let resolve = |host: &String| match (host.as_str(), 0).to_socket_addrs() {
-            Ok(found) => found.filter(SocketAddr::is_ipv4).take(1).collect(),
+            Ok(found) => {
+                let first: Vec<_> = found.filter(SocketAddr::is_ipv4).take(1).collect();
+                if first.is_empty() {
+                    warn!(%host, "a host of ROS_STATIC_PEERS has no IPv4 address; it is not searched");
+                }
+                first
+            }
             Err(error) => {
                 warn!(%host, %error, "cannot resolve a host of ROS_STATIC_PEERS; it is not searched");
                 Vec::new()
@@ -101,8 +127,14 @@ enum Parsed {
 }
 
 fn domain(value: &str) -> Option<Parsed> {
-    value.parse().ok().filter(|d| *d <= 230).map(Parsed::Domain)
+    value.parse().ok().filter(|d| *d <= LAST_DOMAIN).map(Parsed::Domain)
 }
+
+/// The last domain whose ports, from 7400 + 250 for each domain, are below 65536.
+const LAST_DOMAIN: u16 = 232;
+
+/// The last domain whose ports are below those that Linux gives to outgoing connections, from 32768.
+const LAST_CLEAR_DOMAIN: u16 = 101;
 
 fn range(value: &str) -> Option<Parsed> {
     let range = match value.to_ascii_uppercase().as_str() {
@@ -122,13 +154,18 @@ fn localhost_only(value: &str) -> Option<Parsed> {
     }
 }
 
-fn hosts(value: &str) -> Option<Parsed> {
-    let host_like = |host: &str| {
-        let name = host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
-        name && !matches!(host.parse(), Ok(IpAddr::V6(_)))
-    };
-    let hosts: Vec<&str> = value.split(';').map(str::trim).filter(|h| !h.is_empty()).collect();
-    hosts.iter().all(|h| host_like(h)).then(|| Parsed::Peers(hosts.into_iter().map(str::to_owned).collect()))
+fn hosts(value: &str) -> Parsed {
+    let hosts = value.split(';').map(str::trim).filter(|host| !host.is_empty());
+    Parsed::Peers(hosts.map(str::to_owned).collect())
+}
+
+/// An IPv4 address, or what may be the name of a host.
+fn is_host(host: &str) -> bool {
+    let letters = host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
+    // No top-level domain is a number: what ends in one is meant as an address.
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let number = last.is_empty() || last.bytes().all(|b| b.is_ascii_digit());
+    letters && (!number || host.parse::<Ipv4Addr>().is_ok())
 }
 
 #[cfg(test)]
@@ -180,21 +217,33 @@ mod tests {
     #[test]
     fn all_bad_values_are_named_with_what_is_allowed() {
         let vars = [
-            ("ROS_DOMAIN_ID", "231"),
+            ("ROS_DOMAIN_ID", "233"),
             ("ROS_AUTOMATIC_DISCOVERY_RANGE", "NEAR"),
             ("ROS_LOCALHOST_ONLY", "yes"),
-            ("ROS_STATIC_PEERS", "10.0.0.2,10.0.0.3"),
+            ("ROS_STATIC_PEERS", "foo;;1.2.3.4.5;[::1];::1;10.0.0.2,10.0.0.3;10.0.0.2;1."),
         ];
         let texts: Vec<String> = parse(&vars).unwrap_err().iter().map(EnvError::to_string).collect();
         assert_eq!(
             texts,
             [
-                "ROS_DOMAIN_ID: invalid value '231'; use a whole number from 0 to 230",
+                "ROS_DOMAIN_ID: invalid value '233'; use a whole number from 0 to 232",
                 "ROS_AUTOMATIC_DISCOVERY_RANGE: invalid value 'NEAR'; use OFF, LOCALHOST, SUBNET or SYSTEM_DEFAULT",
                 "ROS_LOCALHOST_ONLY: invalid value 'yes'; use 0 or 1",
+                "ROS_STATIC_PEERS: invalid value '1.2.3.4.5'; use host names or IPv4 addresses separated by ';'",
+                "ROS_STATIC_PEERS: invalid value '[::1]'; use host names or IPv4 addresses separated by ';'",
+                "ROS_STATIC_PEERS: invalid value '::1'; use host names or IPv4 addresses separated by ';'",
                 "ROS_STATIC_PEERS: invalid value '10.0.0.2,10.0.0.3'; use host names or IPv4 addresses separated by ';'",
+                "ROS_STATIC_PEERS: invalid value '1.'; use host names or IPv4 addresses separated by ';'",
             ]
         );
+    }
+
+    #[test]
+    fn domain_up_to_the_last_port_is_taken_and_a_risky_one_warned_about() {
+        let domain = |id| parse(&[("ROS_DOMAIN_ID", id)]).unwrap();
+        assert_eq!(domain("232").domain, 232);
+        assert_eq!(domain("101").warning(), None);
+        assert_eq!(domain("102").warning().is_some(), cfg!(target_os = "linux"));
     }
 
     #[test]

@@ -44,7 +44,7 @@ fn all_files_are_read_and_the_command_line_wins() {
     let request = Request {
         param_file: Some(folder.path("p.param")),
         filter_file: Some(folder.path("f.filter")),
-        rules_file: Some(folder.path("r.yaml")),
+        rules_files: vec![folder.path("r.yaml")],
         params: vec![
             ("node_name", "from_words".to_owned()),
             ("plugins_config", folder.path("p.ini").display().to_string()),
@@ -83,7 +83,7 @@ fn files_that_cannot_be_read_are_named_with_the_reason() {
     let request = Request {
         param_file: Some(folder.path("zeros.param")),
         filter_file: Some(folder.path("wide.filter")),
-        rules_file: Some(folder.path("missing.yaml")),
+        rules_files: vec![folder.path("missing.yaml")],
         params: vec![("plugins_config", folder.0.path().display().to_string() + "/")],
         ..Request::default()
     };
@@ -135,7 +135,7 @@ fn values_and_variables_that_make_no_sense_are_reported() {
     error: command line: invalid node_namespace 'x y'; write e.g. '/robot_1' or '/'
     error: command line: ros_version=ros1, but this version has no ROS 1 adapter; write ros_version=auto; ROS 1 arrives in a later version
     warning: environment: RMW_IMPLEMENTATION=rmw_zenoh_cpp, but this version speaks DDS only: Zenoh nodes will not see it; run the other nodes with rmw_fastrtps_cpp or rmw_cyclonedds_cpp, or write ros2_transport=dds
-    error: environment: ROS_DOMAIN_ID: invalid value 'x'; use a whole number from 0 to 230
+    error: environment: ROS_DOMAIN_ID: invalid value 'x'; use a whole number from 0 to 232
     error: environment: ROS_LOCALHOST_ONLY: invalid value 'maybe'; use 0 or 1
     error: command line: invalid log_level 'loud'; write off, error, warn, info, debug or trace, or a filter such as 'info,rostrans_transport=debug'
     error: command line: invalid 'router_source' 'nowhere'; write 'ip:port', e.g. '127.0.0.1:14550', or a port, or a serial port, e.g. '/dev/ttyUSB0:921600'
