@@ -87,7 +87,7 @@ impl Running {
     /// Waits until every rule, transport and adapter has either started or met a problem; returns the problems.
     ///
     /// What has done neither after `within` is among them, as [`State::Starting`]. A strict start ends here with
-    /// exit code 69 when there are any.
+    /// exit code 69 when there are any. Until then, of many tasks that fail for one reason only a few are logged.
     ///
     /// **Cancel safety**: keeps no state.
     pub async fn settled(&self, within: Duration) -> Vec<Problem> {
@@ -99,6 +99,7 @@ impl Running {
                 Err(_) => problems.push(Problem { name: Arc::clone(task.name()), state: task.state() }),
             }
         }
+        self.root.start_is_over();
         problems
     }
 

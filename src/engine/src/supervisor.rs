@@ -4,6 +4,7 @@
 //! failure, makes it again after a [`Backoff`] when it may be retried, and says so in one log line per change of
 //! [`State`], not one per attempt.
 
+mod crowd;
 mod state;
 
 use std::{
@@ -23,6 +24,7 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{debug, error, info, warn};
 
+use self::crowd::Crowd;
 pub use self::state::{Failure, Panicked, Problem, State};
 
 /// A task that ran this long counts as healthy: its next failure is followed by the shortest wait again.
@@ -43,22 +45,32 @@ pub struct Supervisor {
     tracker: TaskTracker,
     cancel: CancellationToken,
     tasks: Mutex<Vec<(Arc<str>, AbortHandle)>>,
+    /// One for the whole tree.
+    crowd: Arc<Crowd>,
 }
 
 impl Supervisor {
     /// The root of a tree.
     pub fn new() -> Self {
-        Self::under(CancellationToken::new())
+        Self::under(CancellationToken::new(), Arc::default())
     }
 
     /// A supervisor whose tasks end when this one is cancelled, but can be stopped apart.
     #[must_use]
     pub fn branch(&self) -> Self {
-        Self::under(self.cancel.child_token())
+        Self::under(self.cancel.child_token(), Arc::clone(&self.crowd))
     }
 
-    fn under(cancel: CancellationToken) -> Self {
-        Self { tracker: TaskTracker::new(), cancel, tasks: Mutex::default() }
+    fn under(cancel: CancellationToken, crowd: Arc<Crowd>) -> Self {
+        Self { tracker: TaskTracker::new(), cancel, tasks: Mutex::default(), crowd }
+    }
+
+    /// Ends the time in which tasks of this tree that fail for one reason share a few log lines; logs how many more
+    /// there were.
+    pub(crate) fn start_is_over(&self) {
+        for (reason, more) in self.crowd.disperse() {
+            warn!(reason, "and {more} more");
+        }
     }
 
     /// Runs the future that `make` makes until it ends well, fails for good, or is cancelled.
@@ -75,7 +87,8 @@ impl Supervisor {
         let restarts = Arc::new(Counter::default());
         let task =
             Task { name: Arc::clone(&name), state: state.subscribe(), restarts: Arc::clone(&restarts) };
-        let context = Context { name: Arc::clone(&name), cancel: self.cancel.child_token(), state };
+        let (cancel, crowd) = (self.cancel.child_token(), Arc::clone(&self.crowd));
+        let context = Context { name: Arc::clone(&name), cancel, state, crowd };
         let handle = self.tracker.spawn(supervise(context, on_exit, make, restarts));
         let mut tasks = lock(&self.tasks);
         tasks.retain(|(_, handle)| !handle.is_finished());
@@ -166,6 +179,7 @@ pub struct Context {
     name: Arc<str>,
     cancel: CancellationToken,
     state: Arc<watch::Sender<State>>,
+    crowd: Arc<Crowd>,
 }
 
 impl Context {
@@ -181,16 +195,17 @@ impl Context {
 
     /// Says that the task works.
     pub fn up(&self) {
-        self.enter(State::Running);
+        self.enter(State::Running, "");
     }
 
     /// Says that the task does not work but goes on trying.
     pub fn waiting(&self, reason: &str) {
-        self.enter(State::Waiting(reason.into()));
+        self.enter(State::Waiting(reason.into()), reason);
     }
 
-    /// Enters a state; logs when it is another kind of state than before.
-    fn enter(&self, next: State) {
+    /// Enters a state; logs when it is another kind of state than before. `cause` is what its reason has in common
+    /// with other tasks' reasons.
+    fn enter(&self, next: State, cause: &str) {
         let kind = std::mem::discriminant(&next);
         let task = &*self.name;
         let reason = next.problem().map(str::to_owned);
@@ -200,8 +215,14 @@ impl Context {
             debug!(task, reason, "still the same state");
             return;
         }
+        if reason.is_some() && !self.crowd.admits(cause) {
+            debug!(task, reason, "not working, like others");
+            return;
+        }
         match (before, &*self.state.borrow()) {
-            (State::Waiting(_), State::Running) => info!(task, "working again"),
+            (State::Waiting(_), State::Running) if !self.cancel.is_cancelled() => {
+                info!(task, "working again")
+            }
             (_, State::Waiting(_)) => warn!(task, reason, "not working; trying again until it does"),
             (_, State::Failed(_)) => error!(task, reason, "down"),
             (_, state) => debug!(task, %state, "state"),
@@ -222,24 +243,27 @@ where
             Err(failure) if !context.cancel.is_cancelled() => failure,
             Err(failure) => {
                 warn!(task = &*context.name, %failure, "failed while stopping");
-                return context.enter(State::Stopped);
+                return context.enter(State::Stopped, "");
             }
-            Ok(()) => return context.enter(State::Stopped),
+            Ok(()) => return context.enter(State::Stopped, ""),
         };
+        let cause = failure.cause();
         let reason: Arc<str> = failure.to_string().into();
         match &mut on_exit {
             OnExit::Restart(backoff) if failure.may_pass() => {
                 if started.elapsed() >= HEALTHY {
                     backoff.reset();
                 }
-                context.enter(State::Waiting(reason));
+                context.enter(State::Waiting(reason), &cause);
                 let delay = backoff.next_delay();
                 tokio::select! {
-                    () = context.cancel.cancelled() => return context.enter(State::Stopped),
+                    // At the end ports come free by the hundred; they are not for those that still wait.
+                    biased;
+                    () = context.cancel.cancelled() => return context.enter(State::Stopped, ""),
                     () = time::sleep(delay) => restarts.inc(),
                 }
             }
-            OnExit::Restart(_) | OnExit::Stop => return context.enter(State::Failed(reason)),
+            OnExit::Restart(_) | OnExit::Stop => return context.enter(State::Failed(reason), &cause),
         }
     }
 }

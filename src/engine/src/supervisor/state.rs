@@ -69,6 +69,15 @@ impl Failure {
         Self { remedy: remedy.into(), ..self }
     }
 
+    /// What it has in common with the same failure of other tasks: the innermost error, which names no port.
+    pub(super) fn cause(&self) -> String {
+        let mut cause: &dyn Error = &*self.error;
+        while let Some(inner) = cause.source() {
+            cause = inner;
+        }
+        cause.to_string()
+    }
+
     /// True when trying again may help.
     pub fn may_pass(&self) -> bool {
         self.retry
