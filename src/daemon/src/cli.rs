@@ -1,12 +1,15 @@
 //! The command line: raw words to a [`Request`], checked only as far as no file is needed.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use rostrans_core::{
     diag::{Diagnostic, Origin},
     param::{ParamDef, ParamKind},
     suggest::nearest,
-    text::{boolean, excerpt},
+    text::{boolean, excerpt, file_name},
 };
 
 /// What to do.
@@ -40,8 +43,8 @@ pub struct Request {
     pub param_file: Option<PathBuf>,
     /// `-f`.
     pub filter_file: Option<PathBuf>,
-    /// `--rules`.
-    pub rules_file: Option<PathBuf>,
+    /// Each `--rules`, in order.
+    pub rules_files: Vec<PathBuf>,
     /// `--key=value`, in order; keys are known to the table.
     pub params: Vec<(&'static str, String)>,
 }
@@ -77,7 +80,12 @@ pub(crate) const FLAGS: &[Flag] = &[
         doc: "topics and services to switch off",
         effect: Effect::FilterFile,
     },
-    Flag { names: &["--rules"], value: Some("FILE"), doc: "forward rules (YAML)", effect: Effect::RulesFile },
+    Flag {
+        names: &["--rules"],
+        value: Some("FILE"),
+        doc: "forward rules (YAML); may be given several times",
+        effect: Effect::RulesFile,
+    },
     Flag {
         names: &["--check"],
         value: None,
@@ -140,8 +148,9 @@ pub(crate) fn parse(
         let word = match word.into_string() {
             Ok(word) => word,
             Err(word) => {
-                let shown = excerpt(&word.to_string_lossy());
-                problem(&mut problems, format!("'{shown}' is not valid UTF-8"), "");
+                let shown = excerpt(&file_name(Path::new(&word)));
+                let help = "a file name may be anything when it is a word of its own: '--rules FILE'";
+                problem(&mut problems, format!("'{shown}' is not valid UTF-8"), help);
                 continue;
             }
         };
@@ -151,14 +160,14 @@ pub(crate) fn parse(
         };
         if let Some(flag) = FLAGS.iter().find(|flag| flag.names.contains(&name.as_str())) {
             let value = match (flag.value, inline) {
-                (None, None) => String::new(),
+                (None, None) => OsString::new(),
                 (None, Some(_)) => {
                     problem(&mut problems, format!("'{name}' takes no value"), "");
                     continue;
                 }
-                (Some(_), Some(value)) => value,
+                (Some(_), Some(value)) => value.into(),
                 (Some(what), None) => match words.next_if(|next| !looks_like_option(next)) {
-                    Some(value) => value.to_string_lossy().into_owned(),
+                    Some(value) => value,
                     None => {
                         problem(
                             &mut problems,
@@ -183,7 +192,11 @@ pub(crate) fn parse(
                 }
                 Effect::ParamFile => set_file(&mut request.param_file, &name, value, &mut problems),
                 Effect::FilterFile => set_file(&mut request.filter_file, &name, value, &mut problems),
-                Effect::RulesFile => set_file(&mut request.rules_file, &name, value, &mut problems),
+                Effect::RulesFile => {
+                    let mut file = None;
+                    set_file(&mut file, &name, value, &mut problems);
+                    request.rules_files.extend(file);
+                }
                 Effect::Ignore => {}
             }
             continue;
@@ -232,7 +245,7 @@ fn problem(problems: &mut Vec<Diagnostic>, message: impl Into<String>, help: imp
     problems.push(Diagnostic::error(Origin::CommandLine, message, help));
 }
 
-fn set_file(slot: &mut Option<PathBuf>, name: &str, value: String, problems: &mut Vec<Diagnostic>) {
+fn set_file(slot: &mut Option<PathBuf>, name: &str, value: OsString, problems: &mut Vec<Diagnostic>) {
     if value.is_empty() {
         problem(problems, format!("'{name}' needs a file name"), "");
     } else if slot.replace(value.into()).is_some() {
@@ -274,12 +287,12 @@ mod tests {
     #[test]
     fn files_actions_and_parameters_are_read_in_any_order() {
         let request =
-            run("--node-name=x -f a.filter --strict -c r.param --monitor_interval 7 --rules=y.yaml --check")
+            run("--node-name=x -f a.filter --strict -c r.param --monitor_interval 7 --rules=y.yaml --rules z.yaml --check")
                 .unwrap();
         assert_eq!(request.action, Action::Check);
         assert_eq!(request.param_file, Some("r.param".into()));
         assert_eq!(request.filter_file, Some("a.filter".into()));
-        assert_eq!(request.rules_file, Some("y.yaml".into()));
+        assert_eq!(request.rules_files, [PathBuf::from("y.yaml"), "z.yaml".into()]);
         let params: Vec<_> = request.params.iter().map(|(k, v)| (*k, v.as_str())).collect();
         assert_eq!(params, [("node_name", "x"), ("strict", "true"), ("monitor_interval", "7")]);
     }
@@ -326,6 +339,18 @@ mod tests {
         command line: unknown option '--zzz'; see --help and --list-params
         command line: '--log_dir' needs a value; write '--log_dir=...'
         ");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_name_need_not_be_text() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let odd = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        let request = parse(["-c".into(), odd(b"a\xff"), "--rules".into(), odd(b"\xfe")], CORE).unwrap();
+        assert_eq!(request.param_file, Some(odd(b"a\xff").into()));
+        assert_eq!(request.rules_files, [PathBuf::from(odd(b"\xfe"))]);
+        let problems = parse([odd(b"--rules=\xfe")], CORE).unwrap_err();
+        assert!(problems[0].to_string().contains(r"'--rules=\xfe' is not valid UTF-8; "), "{}", problems[0]);
     }
 
     proptest! {

@@ -7,27 +7,27 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Asked to end, or everything asked for was printed.
     Ok,
-    /// The command line makes no sense.
+    /// The command line makes no sense, or there is neither a file nor an option that gives something to do.
     Usage,
     /// Something needed is not available: with `strict` a port, device or adapter; else every rule.
     Unavailable,
-    /// A configuration file or rule is wrong.
+    /// A configuration file or rule is wrong, or every rule is off.
     Config,
-    /// A second SIGINT or SIGTERM cut the shutdown short.
+    /// A second signal, half a second or more after the first, cut the shutdown short.
     Aborted,
 }
 
 impl Exit {
     /// Every exit with its meaning, for `--help`.
     pub(crate) const ALL: [(Self, &'static str); 5] = [
-        (Self::Ok, "stopped by SIGINT or SIGTERM, or printed what was asked for"),
-        (Self::Usage, "wrong command line"),
+        (Self::Ok, "stopped by SIGINT, SIGTERM or SIGHUP, or printed what was asked for"),
+        (Self::Usage, "wrong command line, or nothing given to run"),
         (
             Self::Unavailable,
             "with --strict: a port, device or adapter is not available; without: nothing works",
         ),
-        (Self::Config, "a configuration file or rule is wrong; nothing was started"),
-        (Self::Aborted, "a second signal cut the shutdown short"),
+        (Self::Config, "a configuration file or rule is wrong, or no rule is enabled; nothing was started"),
+        (Self::Aborted, "a second signal, at least 0.5 s after the first, cut the shutdown short"),
     ];
 
     /// The number.

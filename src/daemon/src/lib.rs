@@ -13,6 +13,7 @@ mod exit;
 #[doc(hidden)]
 pub mod fuzzing;
 mod help;
+mod limits;
 pub mod load;
 mod logging;
 mod params;
@@ -24,6 +25,7 @@ mod table;
 use std::{
     ffi::OsString,
     io::{self, Write as _},
+    path::PathBuf,
     sync::Arc,
 };
 
@@ -31,8 +33,12 @@ use rostrans_core::{
     adapter::RosVersion,
     diag::{Diagnostic, Origin},
     plugin::Plugin,
+    text::file_name,
 };
-use rostrans_engine::plan::{self, PlanContext, Planned};
+use rostrans_engine::{
+    plan::{self, PlanContext, Planned},
+    topology::Topology,
+};
 use rostrans_schema::TypeRegistry;
 
 pub use crate::{
@@ -74,6 +80,9 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
     });
     problems.extend(planned.warnings);
     let topology = planned.topology;
+    if request.action != Action::PrintRules && !problems.iter().any(Diagnostic::is_error) {
+        problems.extend(nothing_to_run(&loaded.files, &topology));
+    }
     if problems.iter().any(Diagnostic::is_error) {
         report(&problems);
         let only_words = problems.iter().filter(|p| p.is_error()).all(|p| p.origin == Origin::CommandLine);
@@ -84,7 +93,7 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
             report(&problems);
             let routes = topology.transports.iter().filter(|t| t.route.is_some()).count();
             let rules = topology.pipelines.len() + routes;
-            let files: Vec<_> = loaded.files.iter().map(|path| path.display().to_string()).collect();
+            let files: Vec<_> = loaded.files.iter().map(|path| file_name(path)).collect();
             let files = if files.is_empty() { "no files".to_owned() } else { files.join(", ") };
             let noun = if rules == 1 { "rule" } else { "rules" };
             print(&format!("ok: {rules} {noun} to run, {} disabled; read {files}\n", topology.disabled.len()))
@@ -98,9 +107,10 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
             for problem in &problems {
                 tracing::warn!("{problem}");
             }
-            let files: Vec<_> = loaded.files.iter().map(|path| path.display().to_string()).collect();
+            let files: Vec<_> = loaded.files.iter().map(|path| file_name(path)).collect();
             let (files, plugins) = (files.join(" "), loaded.plugins.join(" "));
             tracing::info!(version = env!("CARGO_PKG_VERSION"), files, plugins, "rostrans");
+            limits::raise_open_files();
             run::run(&run::Job {
                 settings: &loaded.settings,
                 topology: &topology,
@@ -111,6 +121,25 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
             })
         }
     }
+}
+
+/// A daemon that does nothing helps nobody: says so, and what to give it.
+fn nothing_to_run(files: &[PathBuf], topology: &Topology) -> Option<Diagnostic> {
+    if !topology.transports.is_empty() || !topology.pipelines.is_empty() {
+        return None;
+    }
+    let mut message = "nothing to run".to_owned();
+    let count = |many: usize, one: &str| format!("{many} {one}{}", if many == 1 { "" } else { "s" });
+    if !topology.disabled.is_empty() {
+        message += &format!(", {} disabled", count(topology.disabled.len(), "rule"));
+    }
+    if !topology.trimmed.is_empty() {
+        message += &format!(", {} switched off by the filter", count(topology.trimmed.len(), "name"));
+    }
+    let help = "give rules with '--rules FILE', parameters with '-c FILE', or switch a module on, e.g. \
+                '--enable_mavros'; '--print-rules' shows what is off";
+    let origin = files.first().map_or(Origin::CommandLine, |file| Origin::file(file, 0));
+    Some(Diagnostic::error(origin, message, help))
 }
 
 /// Writes to standard output; a reader that has gone away (`| head`) is no failure.

@@ -33,7 +33,7 @@ pub struct Loaded {
     pub settings: Settings,
     /// The blacklist.
     pub filter: TopicFilter,
-    /// The rules of the YAML file, then those of each plugin.
+    /// The rules of the YAML files, then those of each plugin.
     pub rules: Vec<ForwardRule>,
     /// The files that were read.
     pub files: Vec<PathBuf>,
@@ -62,29 +62,32 @@ pub fn load(
     for (key, value) in &request.params {
         params.set(key, value, Origin::CommandLine);
     }
-    for (key, file) in [("filter_file", &request.filter_file), ("ros_trans_config", &request.rules_file)] {
-        if let Some(file) = file {
-            params.set(key, &file.to_string_lossy(), Origin::CommandLine);
-        }
-    }
     let settings = params.resolve(&params::all(plugins), problems);
     check(&settings, env, problems);
 
-    let mut read = |key: &str, problems: &mut Vec<Diagnostic>| {
-        let path = named_file(&settings, key)?;
+    let mut read = |path: Option<PathBuf>, problems: &mut Vec<Diagnostic>| {
+        let path = path?;
         let text = text::read(&path, problems);
         files.push(path.clone());
         Some((path, text?))
     };
-    let filter = match read("filter_file", problems) {
+    // A file given by an option of its own wins over the parameter.
+    let filter_file = request.filter_file.clone().or_else(|| named_file(&settings, "filter_file"));
+    let filter = match read(filter_file, problems) {
         Some((path, text)) => TopicFilter::parse(&path, &text, problems),
         None => TopicFilter::default(),
     };
-    let mut rules = match read("ros_trans_config", problems) {
-        Some((path, text)) => yaml::rules(&path, &text, codecs, problems),
-        None => Vec::new(),
-    };
-    let order = match read("plugins_config", problems) {
+    let mut rules_files = request.rules_files.clone();
+    if rules_files.is_empty() {
+        rules_files.extend(named_file(&settings, "ros_trans_config"));
+    }
+    let mut rules = Vec::new();
+    for path in rules_files {
+        if let Some((path, text)) = read(Some(path), problems) {
+            rules.append(&mut yaml::rules(&path, &text, codecs, problems));
+        }
+    }
+    let order = match read(named_file(&settings, "plugins_config"), problems) {
         Some((path, text)) => {
             let names: Vec<_> = plugins.iter().map(|plugin| plugin.name()).collect();
             PluginOrder::parse(&path, &text, &names, problems)
@@ -148,13 +151,22 @@ fn check(settings: &Settings, env: Env<'_>, problems: &mut Vec<Diagnostic>) {
             "run the other nodes with rmw_fastrtps_cpp or rmw_cyclonedds_cpp, or write ros2_transport=dds";
         problems.push(Diagnostic::warning(Origin::Environment, message, help));
     }
-    if let Err(variables) = Discovery::from_env(env) {
-        let problem = |error: EnvError| {
-            let message =
-                format!("{}: invalid value '{}'", error.variable, rostrans_core::text::excerpt(&error.value));
-            Diagnostic::error(Origin::Environment, message, error.allowed)
-        };
-        problems.extend(variables.into_iter().map(problem));
+    match Discovery::from_env(env) {
+        Ok(discovery) => {
+            let warning = |text| Diagnostic::warning(Origin::Environment, text, "");
+            problems.extend(discovery.warning().map(warning));
+        }
+        Err(variables) => {
+            let problem = |error: EnvError| {
+                let message = format!(
+                    "{}: invalid value '{}'",
+                    error.variable,
+                    rostrans_core::text::excerpt(&error.value)
+                );
+                Diagnostic::error(Origin::Environment, message, error.allowed)
+            };
+            problems.extend(variables.into_iter().map(problem));
+        }
     }
     if let Err(problem) = logging::filter(settings, env) {
         problems.push(problem);

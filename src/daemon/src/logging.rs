@@ -10,7 +10,7 @@ use std::{
 use rostrans_core::{
     diag::{Diagnostic, Origin},
     param::Settings,
-    text::excerpt,
+    text::{excerpt, printable},
 };
 use tracing_subscriber::{
     EnvFilter, Layer as _, Registry,
@@ -54,7 +54,7 @@ pub(crate) fn start(settings: &Settings, env: Env<'_>) -> Option<Diagnostic> {
     let file = (!dir.is_empty()).then(|| LogFile::open(Path::new(dir))).and_then(|opened| match opened {
         Ok(file) => Some(file),
         Err(error) => {
-            let message = format!("cannot write a log file in '{dir}': {error}");
+            let message = format!("cannot write a log file in '{}': {error}", printable(dir));
             let help = "the log goes to standard error only";
             warning = Some(Diagnostic::warning(settings.origin("log_dir"), message, help));
             None
@@ -72,7 +72,8 @@ fn layer<W>(writer: W, json: bool, ansi: bool) -> Box<dyn tracing_subscriber::La
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
-    let layer = fmt::layer().with_writer(writer).with_ansi(ansi);
+    // A terminal that is gone must not become a panic about the log line that says so.
+    let layer = fmt::layer().with_writer(writer).with_ansi(ansi).log_internal_errors(false);
     if json { layer.json().flatten_event(true).boxed() } else { layer.with_target(false).boxed() }
 }
 

@@ -211,7 +211,7 @@ mod tests {
     use rostrans_schema::{TypeName, TypeRegistry};
 
     use super::*;
-    use crate::load::yaml;
+    use crate::{load::yaml, summary::PortState};
 
     fn planned(text: &str, filter: &str) -> Topology {
         let codecs = rostrans_codecs::builtin();
@@ -352,7 +352,10 @@ mod tests {
             let rule = Arc::new(rule);
             topology.pipelines.push(PipelineSpec { rule, source: None, targets: vec![None] });
         }
-        let states = ["open", "waiting: no such device"].map(str::to_owned);
+        let states = [
+            PortState { short: "open".to_owned(), reason: None },
+            PortState { short: "waiting".to_owned(), reason: Some("no such device".to_owned()) },
+        ];
         let info = rostrans_core::adapter::AdapterInfo {
             name: "dds",
             version: RosVersion::Ros2,
@@ -361,10 +364,11 @@ mod tests {
         insta::assert_snapshot!(crate::summary::print(&topology, &[info], &states), @r"
         ROS: dds (domain 0)
         bytes
-          PORT                         STATE                    FRAMING   USED BY
-          serial /dev/ttyACM0:57600    open                     MAVLink   tele 1, back -> 127.0.0.1:14550 10.0.0.2:14550, answers at 0.0.0.0:14561
-          udp [::]:9001                waiting: no such device  datagram  out
-          udp 239.1.2.3:9003 via eth0                           datagram  group
+          PORT                         STATE    FRAMING   USED BY
+          serial /dev/ttyACM0:57600    open     MAVLink   tele 1, back -> 127.0.0.1:14550 10.0.0.2:14550, answers at 0.0.0.0:14561
+          udp [::]:9001                waiting  datagram  out
+          udp 239.1.2.3:9003 via eth0           datagram  group
+          udp [::]:9001 is waiting: no such device
         topics
           TOPIC                      TYPE                          QOS                  RULE    CODEC
           /mavros/imu/data      out  sensor_msgs/msg/Imu           best effort          tele 1  mavlink.imu
@@ -379,7 +383,7 @@ mod tests {
         disabled rules: later
         ");
         insta::assert_snapshot!(crate::summary::print(&Topology::default(), &[], &[]), @r"
-        nothing to do: no rule is enabled; see rostrans.param, or --help
+        ROS: not needed
         ");
     }
 }

@@ -1,10 +1,17 @@
 //! From a plan to a running program, and its end.
 
-use std::{io, sync::Arc, time::Duration};
+#[cfg(unix)]
+use std::future::pending;
+use std::{
+    io,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use rostrans_adapter_dds::{DdsAdapter, DdsConfig, Discovery};
 use rostrans_core::{
-    adapter::{AdapterError, RosAdapter},
+    adapter::{AdapterError, AdapterInfo, RosAdapter},
     clock::SystemClock,
     param::Settings,
     registry::CodecRegistry,
@@ -19,9 +26,16 @@ use rostrans_engine::{
     transports::SystemTransports,
 };
 use rostrans_schema::TypeRegistry;
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::{error, info, warn};
 
-use crate::{dry_run::DryRun, exit::Exit, load::Env, summary};
+use crate::{
+    dry_run::DryRun,
+    exit::Exit,
+    load::Env,
+    summary::{self, MAX_REASONS, PortState},
+};
 
 /// What a run works with.
 pub(crate) struct Job<'a> {
@@ -57,8 +71,10 @@ async fn serve(job: &Job<'_>) -> Exit {
             return Exit::Unavailable;
         }
     };
-    let adapter = match adapter(job) {
-        Ok(adapter) => adapter,
+    // Byte routes need no ROS; a node that does nothing would only worry people.
+    let needs_ros = !job.topology.pipelines.is_empty();
+    let adapters = match needs_ros.then(|| adapter(job)).transpose() {
+        Ok(adapter) => Vec::from_iter(adapter),
         Err(error) => {
             error!(error = chain(&error), "cannot join the ROS graph");
             return match error {
@@ -70,7 +86,7 @@ async fn serve(job: &Job<'_>) -> Exit {
     let deps = Deps {
         codecs: Arc::clone(&job.codecs),
         types: Arc::clone(&job.types),
-        adapters: AdapterSet::new(vec![Arc::clone(&adapter)]),
+        adapters: AdapterSet::new(adapters.clone()),
         clock: Arc::new(SystemClock),
         transports: Arc::new(SystemTransports),
         monitor: monitor(job.settings),
@@ -78,24 +94,28 @@ async fn serve(job: &Job<'_>) -> Exit {
     let running = running::start(job.topology, &deps);
     let problems = tokio::select! {
         problems = running.settled(SETTLE) => problems,
-        name = signals.next() => return stop(running, signals, name).await,
+        signal = signals.next() => return stop(running, signals, signal).await,
     };
     if job.settings.flag("strict") && !problems.is_empty() {
-        for problem in &problems {
+        for problem in problems.iter().take(MAX_REASONS) {
             let reason = problem.state.problem().unwrap_or("not ready in time");
             error!(name = %problem.name, reason, "not available, and strict is on");
+        }
+        if let Some(more @ 1..) = problems.len().checked_sub(MAX_REASONS) {
+            error!("and {more} more");
         }
         running.shutdown(BUDGET).await;
         return Exit::Unavailable;
     }
-    tell(job, adapter.as_ref(), &running.snapshot());
+    let infos: Vec<AdapterInfo> = adapters.iter().map(|adapter| adapter.info().clone()).collect();
+    tell(job, &infos, &running.snapshot());
     tokio::select! {
         problem = running.wait_failed() => {
             error!(name = %problem.name, reason = problem.state.problem(), "nothing works; giving up");
             running.shutdown(BUDGET).await;
             Exit::Unavailable
         }
-        name = signals.next() => stop(running, signals, name).await,
+        signal = signals.next() => stop(running, signals, signal).await,
     }
 }
 
@@ -123,13 +143,16 @@ fn monitor(settings: &Settings) -> Option<Monitor> {
 }
 
 /// Logs the summary: a text for people, or one event for each port and topic.
-fn tell(job: &Job<'_>, adapter: &dyn RosAdapter, now: &Snapshot) {
+fn tell(job: &Job<'_>, adapters: &[AdapterInfo], now: &Snapshot) {
     let planned = job.topology.transports.iter();
-    let states: Vec<String> = planned.zip(&now.transports).map(|(spec, t)| state(&spec.device, t)).collect();
+    let states: Vec<PortState> =
+        planned.zip(&now.transports).map(|(spec, t)| state(&spec.device, t)).collect();
     if job.settings.text("log_format") == "json" {
-        info!(adapter = adapter.info().name, summary = adapter.info().summary, "joined ROS");
+        for adapter in adapters {
+            info!(adapter = adapter.name, summary = adapter.summary, "joined ROS");
+        }
         for (transport, state) in job.topology.transports.iter().zip(&states) {
-            info!(device = %transport.device, state, "port");
+            info!(device = %transport.device, state = state.short, reason = state.reason, "port");
         }
         for pipeline in &job.topology.pipelines {
             let rule = &pipeline.rule;
@@ -144,45 +167,57 @@ fn tell(job: &Job<'_>, adapter: &dyn RosAdapter, now: &Snapshot) {
         }
         return;
     }
-    let text = summary::print(job.topology, &[adapter.info().clone()], &states);
+    let text = summary::print(job.topology, adapters, &states);
     info!("running; Ctrl-C ends it\n{}", text.trim_end());
 }
 
-/// `open`, or why not, in few words; the log has the remedy.
-fn state(device: &Device, transport: &TransportSnapshot) -> String {
-    match (&transport.state, device, transport.local_addr) {
+/// `open`, or what else and why; the log has the remedy.
+fn state(device: &Device, transport: &TransportSnapshot) -> PortState {
+    let short = match (&transport.state, device, transport.local_addr) {
         (State::Running, Device::Udp(bind), Some(addr)) if bind.addr.port() == 0 => {
             format!("open at port {}", addr.port())
         }
         (State::Running, ..) => "open".to_owned(),
-        (state, ..) => match state.problem().and_then(|reason| reason.split(';').next()) {
-            Some(reason) => format!("{state}: {reason}"),
-            None => state.to_string(),
-        },
-    }
+        (state, ..) => state.to_string(),
+    };
+    let reason = transport.state.problem().and_then(|reason| reason.split(';').next());
+    PortState { short, reason: reason.map(str::to_owned) }
 }
 
-async fn stop(running: Running, mut signals: Signals, name: &'static str) -> Exit {
+async fn stop(running: Running, mut signals: Signals, (name, at): Arrived) -> Exit {
     info!(signal = name, "stopping");
-    end(running.shutdown(BUDGET), signals.next()).await
+    end(running.shutdown(BUDGET), at, async || signals.next().await).await
 }
 
-/// Waits for the orderly end, unless another signal cuts it short.
+/// A signal's name, and when it came.
+type Arrived = (&'static str, Instant);
+
+/// Signals that come so soon after the first are the same wish: `timeout` and launch tools tell the process and its
+/// group.
+const SAME_WISH: Duration = Duration::from_millis(500);
+
+/// Waits for the orderly end, unless another signal, long enough after the `first`, cuts it short.
 async fn end(
     shutdown: impl Future<Output = Shutdown>,
-    next_signal: impl Future<Output = &'static str>,
+    first: Instant,
+    mut next_signal: impl AsyncFnMut() -> Arrived,
 ) -> Exit {
-    tokio::select! {
-        shutdown = shutdown => {
-            for task in &shutdown.aborted {
-                warn!(%task, "did not end in time");
+    let mut shutdown = pin!(shutdown);
+    loop {
+        tokio::select! {
+            shutdown = &mut shutdown => {
+                for task in &shutdown.aborted {
+                    warn!(%task, "did not end in time");
+                }
+                info!("stopped");
+                return Exit::Ok;
             }
-            info!("stopped");
-            Exit::Ok
-        }
-        name = next_signal => {
-            warn!(signal = name, "stopping at once");
-            Exit::Aborted
+            (name, at) = next_signal() => {
+                if at.saturating_duration_since(first) >= SAME_WISH {
+                    warn!(signal = name, "stopping at once");
+                    return Exit::Aborted;
+                }
+            }
         }
     }
 }
@@ -190,26 +225,50 @@ async fn end(
 /// The signals that end the program.
 #[cfg(unix)]
 struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
+    interrupt: Signal,
+    terminate: Signal,
+    /// The terminal is gone. None when whoever started us asked to survive that.
+    hangup: Option<Signal>,
 }
 
 #[cfg(unix)]
 impl Signals {
     fn new() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let hangup = (!ignores_hangup(&status)).then(|| signal(SignalKind::hangup()));
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: hangup.transpose()?,
+        })
     }
 
-    /// The next one, by name.
+    /// The next one.
     ///
     /// **Cancel safety**: a signal that arrives is kept for the next call.
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
+    async fn next(&mut self) -> Arrived {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => pending().await,
+            }
+        };
+        let name = tokio::select! {
             _ = self.interrupt.recv() => "SIGINT",
             _ = self.terminate.recv() => "SIGTERM",
-        }
+            _ = hangup => "SIGHUP",
+        };
+        (name, Instant::now())
     }
+}
+
+/// True when the process was started with SIGHUP ignored, as `nohup` does.
+///
+/// `status` is the text of `/proc/self/status`; its `SigIgn` is a mask in hexadecimal, SIGHUP the lowest bit.
+#[cfg(unix)]
+fn ignores_hangup(status: &str) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// The signals that end the program.
@@ -222,22 +281,54 @@ impl Signals {
         tokio::signal::windows::ctrl_c().map(Self)
     }
 
-    async fn next(&mut self) -> &'static str {
+    async fn next(&mut self) -> Arrived {
         self.0.recv().await;
-        "Ctrl-C"
+        ("Ctrl-C", Instant::now())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::future::{pending, ready};
+    use std::{cell::Cell, future::ready};
 
     use super::*;
 
+    /// Ends a shutdown that never ends by itself with signals so many milliseconds after the first; returns how many
+    /// of them were needed, too.
+    async fn ended_by(signals_ms: &[u64]) -> (Exit, usize) {
+        let first = Instant::now();
+        let used = Cell::new(0);
+        let mut signals = signals_ms.iter();
+        let stubborn = async { if signals_ms.is_empty() { Shutdown::default() } else { pending().await } };
+        let next_signal = async || match signals.next() {
+            Some(ms) => {
+                used.set(used.get() + 1);
+                ("SIGINT", first + Duration::from_millis(*ms))
+            }
+            None => pending().await,
+        };
+        let exit = end(stubborn, first, next_signal).await;
+        (exit, used.get())
+    }
+
     #[tokio::test]
     async fn second_signal_cuts_the_shutdown_short() {
-        assert_eq!(end(pending(), ready("SIGINT")).await, Exit::Aborted);
-        let stubborn = Shutdown { aborted: vec!["stubborn".into()] };
-        assert_eq!(end(ready(stubborn), pending()).await, Exit::Ok);
+        assert_eq!(ended_by(&[600]).await, (Exit::Aborted, 1));
+        assert_eq!(ended_by(&[]).await, (Exit::Ok, 0));
+        let late = Shutdown { aborted: vec!["stubborn".into()] };
+        assert_eq!(end(ready(late), Instant::now(), async || pending().await).await, Exit::Ok);
+    }
+
+    #[tokio::test]
+    async fn one_wish_delivered_twice_is_one() {
+        assert_eq!(ended_by(&[0, 1, 499, 500, 501]).await, (Exit::Aborted, 4));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nohup_is_respected() {
+        assert!(ignores_hangup("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\t0\n"));
+        assert!(!ignores_hangup("SigIgn:\t0000000000001000\nSigCgt:\t0000000000000001\n"));
+        assert!(!ignores_hangup(""));
     }
 }

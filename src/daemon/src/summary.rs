@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use rostrans_core::{
     adapter::AdapterInfo,
     rule::{Direction, ForwardRule, LinkConfig},
+    text::printable,
     topic::{Durability, Qos, Reliability, TopicSpec},
     transport::Framing,
 };
@@ -12,18 +13,31 @@ use rostrans_engine::topology::{Device, LinkTarget, Topology, TransportId};
 
 use crate::table::Table;
 
-/// Prints a topology for people. `states` has one text for each transport, `listening` and the like.
-pub(crate) fn print(topology: &Topology, adapters: &[AdapterInfo], states: &[String]) -> String {
+/// How a socket or port does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PortState {
+    /// One or a few words: `open`, `waiting`.
+    pub(crate) short: String,
+    /// Why it does not work, if it does not.
+    pub(crate) reason: Option<String>,
+}
+
+/// Reasons that are spelt out; a host that lacks one thing often lacks it for every port.
+pub(crate) const MAX_REASONS: usize = 10;
+
+/// Prints a topology for people. `states` has one entry for each transport.
+pub(crate) fn print(topology: &Topology, adapters: &[AdapterInfo], states: &[PortState]) -> String {
     let mut text = String::new();
     for adapter in adapters {
         let _infallible = writeln!(text, "ROS: {} ({})", adapter.name, adapter.summary);
     }
+    if adapters.is_empty() {
+        text.push_str("ROS: not needed\n");
+    }
     section(&mut text, "bytes", &transports(topology, states));
+    reasons(&mut text, topology, states);
     section(&mut text, "topics", &topics(topology));
     section(&mut text, "services", &services(topology));
-    if topology.transports.is_empty() && topology.pipelines.is_empty() {
-        text.push_str("nothing to do: no rule is enabled; see rostrans.param, or --help\n");
-    }
     if !topology.trimmed.is_empty() {
         let count = topology.trimmed.len();
         let noun = if count == 1 { "name" } else { "names" };
@@ -31,7 +45,7 @@ pub(crate) fn print(topology: &Topology, adapters: &[AdapterInfo], states: &[Str
             writeln!(text, "{count} {noun} switched off by the filter (--print-rules lists them)");
     }
     if !topology.disabled.is_empty() {
-        let ids: Vec<_> = topology.disabled.iter().map(|id| id.as_str()).collect();
+        let ids: Vec<_> = topology.disabled.iter().map(ToString::to_string).collect();
         let _infallible = writeln!(text, "disabled rules: {}", ids.join(", "));
     }
     text
@@ -43,7 +57,21 @@ fn section(text: &mut String, title: &str, table: &Table) {
     }
 }
 
-fn transports(topology: &Topology, states: &[String]) -> Table {
+/// Why ports do not work, below the table: a reason is wider than any column.
+fn reasons(text: &mut String, topology: &Topology, states: &[PortState]) {
+    let failed = |state: &PortState| Some((state.short.clone(), state.reason.clone()?));
+    let ports = topology.transports.iter().zip(states);
+    let failed: Vec<_> = ports.filter_map(|(port, state)| Some((&port.device, failed(state)?))).collect();
+    for (device, (state, reason)) in failed.iter().take(MAX_REASONS) {
+        let line = format!("{device} is {state}: {reason}");
+        let _infallible = writeln!(text, "  {}", printable(&line));
+    }
+    if let Some(more @ 1..) = failed.len().checked_sub(MAX_REASONS) {
+        let _infallible = writeln!(text, "  and {more} more");
+    }
+}
+
+fn transports(topology: &Topology, states: &[PortState]) -> Table {
     let mut table = Table::new(["PORT", "STATE", "FRAMING", "USED BY"]);
     for (index, transport) in topology.transports.iter().enumerate() {
         let id = TransportId(index);
@@ -64,7 +92,7 @@ fn transports(topology: &Topology, states: &[String]) -> Table {
             }
             device => device.to_string(),
         };
-        let state = states.get(index).cloned().unwrap_or_default();
+        let state = states.get(index).map(|state| state.short.clone()).unwrap_or_default();
         table.row([device, state, framing.to_owned(), users.join(", ")]);
     }
     table

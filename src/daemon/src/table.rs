@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
+use rostrans_core::text::printable;
+
 /// Rows of cells, printed in columns as wide as their widest cell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
@@ -15,7 +17,8 @@ impl Table {
     }
 
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.into());
+        // What is in them comes from files.
+        self.rows.push(cells.map(|cell| printable(&cell).into_owned()).into());
     }
 
     /// True when there is nothing below the head.

@@ -16,7 +16,7 @@ pub(super) fn read(path: &Path, problems: &mut Vec<Diagnostic>) -> Option<String
         problems.push(Diagnostic::error(Origin::file(path, 0), message, help));
     };
     let mut bytes = Vec::new();
-    match File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)) {
+    match File::open(path).and_then(|file| file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)) {
         Ok(_) => {}
         Err(reason) => {
             let help = match reason.kind() {
@@ -29,8 +29,8 @@ pub(super) fn read(path: &Path, problems: &mut Vec<Diagnostic>) -> Option<String
             return None;
         }
     }
-    if bytes.len() as u64 > MAX_BYTES {
-        error(format!("the file is larger than {MAX_BYTES} bytes"), "check that it is the right file");
+    if bytes.len() > MAX_BYTES {
+        error(format!("the file is larger than {MAX_BYTES} bytes"), TOO_LARGE);
         return None;
     }
     if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) || bytes.contains(&0) {
@@ -50,5 +50,9 @@ pub(super) fn read(path: &Path, problems: &mut Vec<Diagnostic>) -> Option<String
     }))
 }
 
-/// Far above any configuration file.
-const MAX_BYTES: u64 = 16 << 20;
+/// Far above any configuration file that people write; what a program wrote can be split.
+pub(in crate::load) const MAX_BYTES: usize = 4 << 20;
+
+/// What to do about a larger one.
+pub(in crate::load) const TOO_LARGE: &str =
+    "check that it is the right file; rules can be split over several, each given with '--rules FILE'";

@@ -11,6 +11,8 @@ use rostrans_core::{
 };
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
+use crate::load::text::{MAX_BYTES, TOO_LARGE};
+
 /// A value with the line it begins at.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -68,8 +70,8 @@ fn is_null(text: &str) -> bool {
 /// **Errors**: the first syntax error or exceeded bound; what follows it cannot be trusted.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Option<Rc<Node>>, Diagnostic> {
     if text.len() > MAX_BYTES {
-        let message = format!("file of {} bytes is larger than {MAX_BYTES}", text.len());
-        return Err(Diagnostic::error(Origin::file(path, 0), message, "split the rules over several files"));
+        let message = format!("the file is larger than {MAX_BYTES} bytes");
+        return Err(Diagnostic::error(Origin::file(path, 0), message, TOO_LARGE));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut builder = Builder { path, open: Vec::new(), anchors: HashMap::new(), root: None };
@@ -210,7 +212,7 @@ impl Builder<'_> {
             return Err(self.error(
                 line,
                 format!("more than {MAX_NODES} values or {MAX_DEPTH} levels, aliases counted in full"),
-                "use fewer aliases",
+                "use fewer aliases, or split the rules over several files, each given with '--rules FILE'",
             ));
         }
         match &mut open.kind {
@@ -259,7 +261,6 @@ fn line_of(marker: &Marker) -> u32 {
 }
 
 /// Far above any rule file a person writes.
-const MAX_BYTES: usize = 4 << 20;
 const MAX_NODES: usize = 200_000;
 const MAX_DEPTH: usize = 32;
 

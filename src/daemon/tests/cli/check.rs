@@ -1,14 +1,9 @@
-//! The executable as a person or a service manager meets it.
+//! What is found out before anything starts: questions, wrong words, wrong files.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
-mod harness;
-
-use std::{net::UdpSocket, time::Duration};
-
-use harness::{Folder, Output};
-
-const RAW: &str = "- {rule_id: raw, direction: udp_to_rostopic, udp_listen_ip: 127.0.0.1, udp_listen_port: 0, links: [{codec: raw_bytes, topic: /t}]}\n";
+use crate::{
+    RAW,
+    harness::{Folder, Output},
+};
 
 #[test]
 fn questions_are_answered_on_standard_output() {
@@ -54,13 +49,14 @@ fn a_wrong_command_line_exits_with_64() {
 fn an_unknown_key_in_the_file_is_a_warning() {
     let folder = Folder::new();
     folder.write("rostrans.param", "enable_moniter=true\n");
-    let Output { code, out, err } = folder.run("--check");
+    folder.write("r.yaml", RAW);
+    let Output { code, out, err } = folder.run("--rules r.yaml --check");
     assert_eq!(code, 0, "{err}");
     assert_eq!(
         err,
         "warning: rostrans.param:1: unknown key 'enable_moniter'; did you mean 'enable_monitor'?\n"
     );
-    assert_eq!(out, "ok: 0 rules to run, 0 disabled; read rostrans.param\n");
+    assert_eq!(out, "ok: 1 rule to run, 0 disabled; read rostrans.param, r.yaml\n");
 }
 
 #[test]
@@ -168,6 +164,52 @@ fn every_wrong_input_exits_with_78_and_names_place_and_remedy() {
 }
 
 #[test]
+fn nothing_to_run_is_an_error_with_a_remedy() {
+    let folder = Folder::new();
+    for words in ["", "--check", "--dry-run"] {
+        let Output { code, err, .. } = folder.run(words);
+        assert_eq!(code, 64, "{words}: {err}");
+        assert!(err.contains("command line: nothing to run; give rules with '--rules FILE'"), "{err}");
+    }
+    folder.write("r.yaml", &RAW.replace("rule_id", "enable: false, rule_id"));
+    let Output { code, err, .. } = folder.run("--rules r.yaml");
+    assert_eq!(code, 78, "{err}");
+    assert!(err.contains("r.yaml: nothing to run, 1 rule disabled; "), "{err}");
+    folder.write("r.yaml", RAW);
+    folder.write("rostrans.filter", "/t");
+    let err = folder.run("--rules r.yaml").err;
+    assert!(err.contains("nothing to run, 1 name switched off by the filter; "), "{err}");
+}
+
+#[test]
+fn rules_may_be_split_over_files() {
+    let folder = Folder::new();
+    folder.write("a.yaml", RAW);
+    folder.write("b.yaml", &RAW.replace("rule_id: raw", "rule_id: more"));
+    let Output { code, out, err } = folder.run("--rules a.yaml --rules=b.yaml --check");
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, "ok: 2 rules to run, 0 disabled; read a.yaml, b.yaml\n");
+    let err = folder.run("--rules a.yaml --rules a.yaml --check").err;
+    assert!(err.contains("rule_id 'raw' is taken by the rule at a.yaml:1"), "{err}");
+}
+
+#[test]
+fn wrong_ros_variables_are_found_by_check() {
+    let folder = Folder::new();
+    folder.write("r.yaml", RAW);
+    let mut run =
+        folder.start_with("--rules r.yaml --check", &[("ROS_STATIC_PEERS", "foo;;1.2.3.4.5;[::1]")]);
+    let Output { code, err, .. } = run.finish();
+    assert_eq!(code, 78);
+    let entries: Vec<_> = err.lines().filter_map(|line| line.split('\'').nth(1)).collect();
+    assert_eq!(entries, ["1.2.3.4.5", "[::1]"], "{err}");
+    let mut run = folder.start_with("--rules r.yaml --check", &[("ROS_DOMAIN_ID", "232")]);
+    let Output { code, err, .. } = run.finish();
+    assert_eq!(code, 0);
+    assert_eq!(err.contains("warning: environment: ROS_DOMAIN_ID=232: "), cfg!(target_os = "linux"), "{err}");
+}
+
+#[test]
 fn all_files_problems_come_out_at_once() {
     let folder = Folder::new();
     folder.write("p.param", "monitor_interval=x\n");
@@ -183,7 +225,7 @@ fn all_files_problems_come_out_at_once() {
 #[test]
 fn an_explicit_file_must_exist_and_a_default_need_not() {
     let folder = Folder::new();
-    assert_eq!(folder.run("--check").code, 0);
+    assert_eq!(folder.run("--enable_mavros --check").code, 0);
     for words in ["-c gone", "-f gone", "--rules gone", "--plugins_config=gone"] {
         let Output { err, .. } = folder.run(&format!("{words} --check"));
         assert!(err.contains("gone: cannot read the file: "), "{words}: {err}");
@@ -206,22 +248,19 @@ fn effective_rules_are_printed_as_yaml() {
 }
 
 #[test]
-fn dry_run_prints_what_would_be_published() {
+fn every_sample_rule_can_be_switched_on() {
     let folder = Folder::new();
-    folder.write("r.yaml", RAW);
-    let mut run = folder.start("--dry-run --rules r.yaml");
-    let port = run.listening_port();
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.send_to(b"hi", ("127.0.0.1", port)).unwrap();
-    let line = run.wait_out("/t std_msgs/msg/UInt8MultiArray (1): ");
-    assert!(line.contains("\"data\":[104,105]"), "{line}");
-    run.signal("TERM");
-    assert_eq!(run.wait(), Some(0));
+    folder.samples();
+    let rules = std::fs::read_to_string(folder.path("config/ros_trans_config.yaml")).unwrap();
+    folder.write("config/ros_trans_config.yaml", &rules.replace("enable: false", "enable: true"));
+    let Output { code, out, err } = folder.run("-c rostrans.param --router_enable --check");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains(" 0 disabled"), "{out}");
 }
 
 #[test]
 fn rules_of_the_documents_are_fine() {
-    let pages = [include_str!("../../../docs/rules.md"), include_str!("../../../README.md")];
+    let pages = [include_str!("../../../../docs/rules.md"), include_str!("../../../../README.md")];
     let rules: Vec<&str> = pages
         .iter()
         .flat_map(|page| page.split("```yaml\n").skip(1))
@@ -234,147 +273,4 @@ fn rules_of_the_documents_are_fine() {
         let Output { code, err, out } = folder.run("--rules r.yaml --check");
         assert_eq!((code, err.as_str()), (0, ""), "{rule}{out}");
     }
-}
-
-#[test]
-fn rule_of_the_extending_page_runs() {
-    let page = include_str!("../../../docs/extending.md");
-    let rule = page.split_once("```yaml\n").unwrap().1.split_once("```").unwrap().0;
-    let folder = Folder::new();
-    folder.write("r.yaml", &rule.replace("0.0.0.0", "127.0.0.1").replace("port: 9000", "port: 0"));
-    let mut run = folder.start("--dry-run --rules r.yaml");
-    let port = run.listening_port();
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.send_to(b"YMCK\0\0\xc0\x3f\0\0\0\xc0\0\0\x80\x3e", ("127.0.0.1", port)).unwrap();
-    let line = run.wait_out("/my/topic geometry_msgs/msg/PointStamped (1): ");
-    assert!(line.contains(r#""point":{"x":1.5,"y":-2.0,"z":0.25}"#), "{line}");
-    assert!(line.contains(r#""frame_id":"tracker""#), "{line}");
-    run.signal("TERM");
-    assert_eq!(run.wait(), Some(0));
-}
-
-#[test]
-fn one_port_feeds_topics_and_a_ground_station() {
-    let station = UdpSocket::bind("127.0.0.1:0").unwrap();
-    station.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    // A port that was free a moment ago; both rules must name the same one.
-    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let folder = Folder::new();
-    let raw = RAW.replace("udp_listen_port: 0", &format!("udp_listen_port: {port}"));
-    let end = station.local_addr().unwrap().port();
-    let route = format!(
-        "- {{rule_id: route, direction: bytes_route, udp_listen_ip: 127.0.0.1, udp_listen_port: {port}, links: [{{udp_dst_ip: 127.0.0.1, udp_dst_port: {end}}}]}}\n"
-    );
-    folder.write("r.yaml", &(raw + &route));
-    let mut run = folder.start("--dry-run --rules r.yaml");
-    run.wait_err("raw, route -> 127.0.0.1:");
-    let vehicle = UdpSocket::bind("127.0.0.1:0").unwrap();
-    vehicle.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    let mut buffer = [0; 16];
-    vehicle.send_to(b"hi", ("127.0.0.1", port)).unwrap();
-    let (length, from) = station.recv_from(&mut buffer).unwrap();
-    assert_eq!(&buffer[..length], b"hi");
-    assert!(run.wait_out("/t std_msgs/msg/UInt8MultiArray").contains("[104,105]"));
-    station.send_to(b"back", from).unwrap();
-    let length = vehicle.recv(&mut buffer).unwrap();
-    assert_eq!(&buffer[..length], b"back");
-    run.signal("TERM");
-    assert_eq!(run.wait(), Some(0));
-}
-
-#[test]
-fn either_signal_ends_the_program_in_order() {
-    for signal in ["INT", "TERM"] {
-        let folder = Folder::new();
-        let mut run = folder.start("--dry-run");
-        run.wait_err("running; Ctrl-C ends it");
-        run.signal(signal);
-        run.wait_err("stopped");
-        assert_eq!(run.wait(), Some(0), "{signal}");
-    }
-}
-
-#[test]
-fn a_port_in_use_is_waited_for_unless_strict() {
-    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port();
-    let folder = Folder::new();
-    folder.write("r.yaml", &RAW.replace("udp_listen_port: 0", &format!("udp_listen_port: {port}")));
-    let Output { code, err, .. } = folder.run("--dry-run --strict --rules r.yaml");
-    assert_eq!(code, 69, "{err}");
-    assert!(err.contains(&format!("udp 127.0.0.1:{port}")), "{err}");
-
-    let mut run = folder.start("--dry-run --rules r.yaml");
-    run.wait_err("waiting: ");
-    drop(taken);
-    // It retries with a growing pause until the port is free.
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    run.until_out("/t std_msgs/msg/UInt8MultiArray", Duration::from_millis(50), || {
-        socket.send_to(b"hi", ("127.0.0.1", port)).unwrap();
-    });
-    run.signal("TERM");
-    assert_eq!(run.wait(), Some(0));
-}
-
-#[test]
-fn a_missing_serial_device_is_waited_for_unless_strict() {
-    let folder = Folder::new();
-    folder.write("r.yaml", "- {rule_id: s, direction: serial_to_ros, serial_port: '/dev/does-not-exist:9600', links: [{codec: raw_bytes, topic: /t}]}\n");
-    let Output { code, err, .. } = folder.run("--dry-run --strict --rules r.yaml");
-    assert_eq!(code, 69, "{err}");
-    assert_eq!(err.lines().filter(|line| line.contains(" WARN ")).count(), 1, "{err}");
-    assert!(!err.contains("running"), "it does not run: {err}");
-    let mut run = folder.start("--dry-run --rules r.yaml");
-    run.wait_err("serial /dev/does-not-exist:9600  waiting: no such device");
-    run.signal("INT");
-    assert_eq!(run.wait(), Some(0));
-}
-
-#[test]
-fn a_log_folder_that_cannot_be_written_does_not_stop_it() {
-    let folder = Folder::new();
-    folder.write("file", "");
-    let mut run = folder.start("--dry-run --log_dir=file/log");
-    run.wait_err("cannot write a log file in 'file/log'");
-    run.wait_err("running; Ctrl-C ends it");
-    run.signal("TERM");
-    assert_eq!(run.wait(), Some(0));
-}
-
-#[test]
-fn a_log_folder_gets_the_log() {
-    let folder = Folder::new();
-    let mut run = folder.start("--dry-run --log_dir=log --log_format=json");
-    run.wait_err("\"joined ROS\"");
-    run.signal("TERM");
-    assert_eq!(run.wait(), Some(0));
-    let log = std::fs::read_to_string(folder.path("log/rostrans.log")).unwrap();
-    assert!(log.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{log}");
-    assert!(log.contains("\"message\":\"stopped\""), "{log}");
-}
-
-#[test]
-fn sample_files_start_clean_on_a_machine_with_nothing_connected() {
-    let folder = Folder::new();
-    folder.samples();
-    let Output { code, err, out } = folder.run("-c rostrans.param --check");
-    assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    let mut run = folder.start("-platform offscreen -c rostrans.param");
-    let text = run.wait_err("/mavros/imu/data ");
-    assert!(text.contains("sensor_msgs/msg/Imu"), "{text}");
-    run.wait_err("/my/bytes");
-    run.signal("TERM");
-    run.wait_err("stopped");
-    assert_eq!(run.wait(), Some(0));
-}
-
-#[test]
-fn every_sample_rule_can_be_switched_on() {
-    let folder = Folder::new();
-    folder.samples();
-    let rules = std::fs::read_to_string(folder.path("config/ros_trans_config.yaml")).unwrap();
-    folder.write("config/ros_trans_config.yaml", &rules.replace("enable: false", "enable: true"));
-    let Output { code, out, err } = folder.run("-c rostrans.param --router_enable --check");
-    assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    assert!(out.contains(" 0 disabled"), "{out}");
 }

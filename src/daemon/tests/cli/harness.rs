@@ -62,13 +62,18 @@ impl Folder {
 
     /// Runs to the end.
     pub(crate) fn run(&self, words: &str) -> Output {
-        let mut run = self.start(words);
-        let code = run.wait().unwrap_or(-1);
-        Output { code, out: run.out.rest(), err: run.err.rest() }
+        self.start(words).finish()
     }
 
     pub(crate) fn start(&self, words: &str) -> Run {
-        let mut child = self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        self.start_with(words, &[])
+    }
+
+    /// Starts with environment variables.
+    pub(crate) fn start_with(&self, words: &str, env: &[(&str, &str)]) -> Run {
+        let mut command = self.command(words);
+        command.envs(env.iter().copied());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = Lines::of(child.stdout.take().unwrap());
         let err = Lines::of(child.stderr.take().unwrap());
         Run { child, out, err }
@@ -115,6 +120,12 @@ impl Run {
     pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    }
+
+    /// Waits for the end.
+    pub(crate) fn finish(&mut self) -> Output {
+        let code = self.wait().unwrap_or(-1);
+        Output { code, out: self.out.rest(), err: self.err.rest() }
     }
 
     /// The exit code.
