@@ -36,7 +36,7 @@ const MAX_CALLS: usize = 8;
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Refusals a link sends each second at most; a peer that sends nothing but garbage is not flooded with answers.
-const MAX_REFUSALS: RateLimit = RateLimit(10);
+const MAX_REFUSALS: RateLimit = RateLimit(10.0);
 
 /// A link that calls a service, owned by the rule's worker.
 struct CallLink {
