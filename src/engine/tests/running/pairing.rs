@@ -93,6 +93,19 @@ async fn answers_that_name_their_call_need_no_turns() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_frame_answers_one_call() {
+    let world = world(&[(naming("/arm"), 20), (naming("/land"), 20)]);
+    let _running = world.start().await;
+    let arm = call(&world, "/arm", b"go");
+    let land = call(&world, "/land", b"go");
+    world.devices.wire.wait(2).await;
+    says(&world, 20, b"go=first").await;
+    assert_eq!(arm.await.unwrap(), Ok(b"first".to_vec()));
+    says(&world, 20, b"go=second").await;
+    assert_eq!(land.await.unwrap(), Ok(b"second".to_vec()));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_one_link_cannot_read_is_offered_to_the_next() {
     let world = world(&[(naming("/arm"), 20), (service_link("/land"), 20)]);
     let running = world.start().await;
