@@ -197,6 +197,9 @@ async fn udp_to_rosservice() {
     assert_eq!(from, run.address());
     let answer: Value = serde_json::from_slice(&answer).unwrap();
     assert_eq!(answer, json!({"success": true, "message": "lit"}));
+    peer.send_to(br#"{"data": "on"}"#, run.address()).await.unwrap();
+    let refusal: Value = serde_json::from_slice(&receive(&peer).await.0).unwrap();
+    assert_eq!(refusal, json!({"error": "field 'data': expected true or false, found '\"on\"'"}));
     run.end().await;
 }
 
