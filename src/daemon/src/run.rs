@@ -73,8 +73,15 @@ async fn serve(job: &Job<'_>) -> Exit {
     };
     // Byte routes need no ROS; a node that does nothing would only worry people.
     let needs_ros = !job.topology.pipelines.is_empty();
-    let adapters = match needs_ros.then(|| adapter(job)).transpose() {
-        Ok(adapter) => Vec::from_iter(adapter),
+    let opened = tokio::select! {
+        opened = adapters(job, needs_ros) => opened,
+        (name, _) = signals.next() => {
+            info!(signal = name, "stopped");
+            return Exit::Ok;
+        }
+    };
+    let adapters = match opened {
+        Ok(adapters) => adapters,
         Err(error) => {
             error!(error = chain(&error), "cannot join the ROS graph");
             return match error {
@@ -125,15 +132,23 @@ const SETTLE: Duration = Duration::from_secs(3);
 /// How long an orderly end may take.
 const BUDGET: Duration = Duration::from_secs(3);
 
-fn adapter(job: &Job<'_>) -> Result<Arc<dyn RosAdapter>, AdapterError> {
+async fn adapters(job: &Job<'_>, needed: bool) -> Result<Vec<Arc<dyn RosAdapter>>, AdapterError> {
+    if !needed {
+        return Ok(Vec::new());
+    }
     if job.dry_run {
-        return Ok(DryRun::new(Arc::clone(&job.types), Box::new(io::stdout())));
+        return Ok(vec![DryRun::new(Arc::clone(&job.types), Box::new(io::stdout()))]);
     }
     // Bad variables were reported before planning.
     let discovery = Discovery::from_env(job.env).unwrap_or_default();
     let config = DdsConfig::new(job.settings.text("node_name"), discovery, Arc::clone(&job.types));
     let namespace = job.settings.text("node_namespace").to_owned();
-    Ok(DdsAdapter::new(DdsConfig { namespace, ..config })?)
+    // Finding the addresses of static peers takes as long as the network likes.
+    let open = move || DdsAdapter::new(DdsConfig { namespace, ..config });
+    match tokio::task::spawn_blocking(open).await {
+        Ok(adapter) => Ok(vec![adapter?]),
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
 }
 
 fn monitor(settings: &Settings) -> Option<Monitor> {
