@@ -14,19 +14,24 @@
 //! - A ground station may answer from another port than the one it listens on. A sender that is no endpoint but says in
 //!   MAVLink that it is a **station** (a HEARTBEAT of type GCS, or component 190) is heard as an endpoint once an
 //!   autopilot is known. It gets nothing sent but by its endpoint.
+//! - Other protocols pass as well, until the FCU has sent valid MAVLink. From then on only a datagram that holds a valid
+//!   frame makes its sender a vehicle, moves the FCU or claims a system id. Other datagrams of unknown senders are
+//!   **foreign**: counted, and sent to nobody. What the FCU, a known vehicle, a station or an endpoint sends is not
+//!   looked at for this. An autopilot takes the place of an FCU that never sent MAVLink at once.
 //! - Several vehicles on one port are told apart by MAVLink system id: a frame for one system goes to the vehicle it is
 //!   for, a frame for all goes to all, anything else goes to the FCU. With a single vehicle, or without MAVLink, no byte
 //!   is looked at for this.
 //!
 //! Datagrams are sent on as they came, whatever they hold and however large. Bytes of a serial port are cut into
-//! datagrams between MAVLink frames, so that no frame is torn; bytes that are no MAVLink are sent on too.
+//! datagrams between MAVLink frames, so that no frame is torn; bytes that are no MAVLink are sent on too. Once the port
+//! gave valid MAVLink, what reaches its upstream socket from no endpoint and without MAVLink is foreign, too.
 //!
 //! A datagram that the kernel has no room for is dropped and counted. Bytes for a serial port that is slower than the
 //! endpoints wait in the socket's buffer; while the port is away they are dropped.
 
 use std::{io, net::SocketAddr, sync::Arc};
 
-use tracing::warn;
+use tracing::{info, warn};
 
 mod evidence;
 mod fanout;
@@ -59,4 +64,9 @@ fn log_refusal(rule: &str, endpoint: Option<SocketAddr>, error: &io::Error, coun
         Some(endpoint) => warn!(%rule, %endpoint, %error, count, "datagrams for an endpoint lost"),
         None => warn!(%rule, %error, count, "datagrams for the flight controller lost"),
     }
+}
+
+#[cold]
+fn log_foreign(rule: &str, from: SocketAddr, count: u64) {
+    info!(%rule, %from, count, "datagrams without MAVLink from an unknown sender dropped");
 }

@@ -207,6 +207,10 @@ impl PerSecond {
             let from = [was(|route| route.from_stations), now.from_stations];
             row("other stations".to_owned(), from, Default::default(), 0);
         }
+        if now.foreign.frames > 0 {
+            let from = [was(|route| route.foreign), now.foreign];
+            row("foreign (dropped)".to_owned(), from, Default::default(), now.foreign.frames);
+        }
     }
 }
 
@@ -285,6 +289,7 @@ pub(super) mod tests {
             from_vehicles: flow(400 * seconds),
             to_vehicles: flow(4 * seconds),
             from_stations: flow(0),
+            foreign: flow(2 * seconds),
             vehicle_send_errors: 0,
             unroutable: 3,
         };
@@ -335,7 +340,7 @@ pub(super) mod tests {
         assert_eq!((imu.limited, imu.idle), (750, Some(Duration::from_millis(4))));
         assert_eq!(rates.links[2].idle, Some(Duration::from_secs(12)));
         let sides: Vec<_> = rates.routes.iter().map(|row| (row.from_hz, row.to_hz, row.errors)).collect();
-        assert_eq!(sides, [(400.0, 4.0, 3), (4.0, 400.0, 0), (0.0, 400.0, 0)]);
+        assert_eq!(sides, [(400.0, 4.0, 3), (4.0, 400.0, 0), (0.0, 400.0, 0), (2.0, 0.0, 30)]);
     }
 
     #[test]

@@ -10,7 +10,9 @@ pub(crate) enum Evidence {
     Autopilot,
     /// A ground station: component 190, or a HEARTBEAT of type GCS.
     Station,
-    /// Nothing that settles it.
+    /// MAVLink that does not settle it.
+    Mavlink,
+    /// No MAVLink.
     Unknown,
 }
 
@@ -28,7 +30,7 @@ pub(crate) fn evidence(datagram: &[u8]) -> Evidence {
     match packet.compid {
         COMP_ID_AUTOPILOT1 => Evidence::Autopilot,
         COMP_ID_MISSIONPLANNER => Evidence::Station,
-        _ => Evidence::Unknown,
+        _ => Evidence::Mavlink,
     }
 }
 
@@ -36,9 +38,15 @@ fn of_heartbeat(packet: &Packet<'_>) -> Evidence {
     let byte = |at: usize| packet.payload.get(at).copied().unwrap_or(0);
     match (byte(4), byte(5)) {
         (MAV_TYPE_GCS, _) => Evidence::Station,
-        (_, MAV_AUTOPILOT_INVALID) => Evidence::Unknown,
+        (_, MAV_AUTOPILOT_INVALID) => Evidence::Mavlink,
         _ => Evidence::Autopilot,
     }
+}
+
+/// True when a datagram holds a frame whose checksum is right; reads the whole datagram if need be.
+pub(crate) fn holds_mavlink(datagram: &[u8]) -> bool {
+    let is_valid = |event| matches!(event, Event::Packet(packet) if packet.checksum_ok() == Some(true));
+    frames(datagram).any(is_valid)
 }
 
 /// System id in the header of a datagram that looks like MAVLink; a single load, nothing is checked.
@@ -79,7 +87,7 @@ mod tests {
         assert_eq!(evidence(&heartbeat(0, 2, 12)), Evidence::Autopilot, "PX4 quadrotor");
         assert_eq!(evidence(&heartbeat(0, 6, 8)), Evidence::Station);
         assert_eq!(evidence(&heartbeat(1, 6, 0)), Evidence::Station, "a careless ground station");
-        assert_eq!(evidence(&heartbeat(191, 18, 8)), Evidence::Unknown, "companion computer");
+        assert_eq!(evidence(&heartbeat(191, 18, 8)), Evidence::Mavlink, "companion computer");
         assert_eq!(evidence(&heartbeat(190, 18, 8)), Evidence::Station);
     }
 
@@ -88,7 +96,7 @@ mod tests {
         let attitude = [1; 28];
         assert_eq!(evidence(&frame(1, 30, &attitude)), Evidence::Autopilot);
         assert_eq!(evidence(&frame(190, 76, &[1; 33])), Evidence::Station);
-        assert_eq!(evidence(&frame(0, 76, &[1; 33])), Evidence::Unknown);
+        assert_eq!(evidence(&frame(0, 76, &[1; 33])), Evidence::Mavlink);
     }
 
     #[test]
@@ -98,6 +106,15 @@ mod tests {
         for bytes in [&b""[..], b"hello", &broken, &broken[..9]] {
             assert_eq!(evidence(bytes), Evidence::Unknown);
         }
+    }
+
+    #[test]
+    fn frame_is_found_behind_other_bytes_but_only_with_a_right_checksum() {
+        let good = frame(1, 30, &[1; 28]);
+        let mut broken = good.clone();
+        broken[15] ^= 1;
+        assert!(holds_mavlink(&good) && holds_mavlink(&[&b"noise"[..], &broken, &good].concat()));
+        assert!(!holds_mavlink(&broken) && !holds_mavlink(b"") && !holds_mavlink(&[0xFD; 300]));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 use rostrans_mavlink::{Event, frames};
 use tracing::{debug, info};
 
-use super::evidence::{Evidence, evidence, sysid};
+use super::evidence::{Evidence, evidence, holds_mavlink, sysid};
 
 /// Silence after which any other address may be the flight controller.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -31,6 +31,8 @@ pub(crate) enum Origin {
     Vehicle,
     /// A ground station that is no endpoint.
     Station,
+    /// Nobody the route knows, and without MAVLink on a route that carries MAVLink.
+    Foreign,
 }
 
 /// Learns senders.
@@ -48,6 +50,8 @@ pub(crate) struct Learner {
     owners: [Option<u16>; 256],
     /// The flight controller, an index into `senders`.
     fcu: Option<usize>,
+    /// The flight controller has sent valid MAVLink: whoever does not is foreign from then on.
+    mavlink: bool,
     /// Bytes for vehicles have more than one place to go.
     several: bool,
 }
@@ -57,6 +61,13 @@ struct Sender {
     heard: Instant,
     evidence: Evidence,
     is_station: bool,
+}
+
+impl Sender {
+    /// True once it has sent valid MAVLink.
+    fn speaks_mavlink(&self) -> bool {
+        self.evidence != Evidence::Unknown
+    }
 }
 
 impl Learner {
@@ -69,6 +80,7 @@ impl Learner {
             hints: [0; 256],
             owners: [None; 256],
             fcu: None,
+            mavlink: false,
             several: false,
         }
     }
@@ -128,8 +140,8 @@ impl Learner {
     fn hear(&mut self, index: usize, datagram: &[u8], now: Instant) -> Origin {
         let Some(sender) = self.senders.get_mut(index) else { return Origin::Vehicle };
         sender.heard = now;
-        if sender.evidence != Evidence::Autopilot {
-            self.judge(index, datagram);
+        if sender.evidence != Evidence::Autopilot && !self.judge(index, datagram) {
+            return Origin::Foreign;
         }
         if self.senders.get(index).is_some_and(|sender| sender.is_station) {
             return Origin::Station;
@@ -137,16 +149,20 @@ impl Learner {
         if let Some(sysid) = sysid(datagram)
             && self.owner(sysid) != Some(index)
         {
-            self.claim_sysid(sysid, index, now);
+            self.claim_sysid(sysid, index, datagram, now);
         }
         if self.fcu != Some(index) {
-            self.claim_fcu(index, now);
+            self.claim_fcu(index, datagram, now);
         }
         Origin::Vehicle
     }
 
     #[cold]
     fn meet(&mut self, from: SocketAddr, datagram: &[u8], now: Instant) -> Origin {
+        // Not even remembered, so that strangers cannot push out vehicles.
+        if self.mavlink && !holds_mavlink(datagram) {
+            return Origin::Foreign;
+        }
         let new = Sender { heard: now, evidence: Evidence::Unknown, is_station: false };
         let index = if self.senders.len() < MAX_SENDERS {
             self.addrs.push(from);
@@ -170,15 +186,38 @@ impl Learner {
         self.hear(index, datagram, now)
     }
 
-    /// Looks at what a sender that is not known for an autopilot sends.
-    fn judge(&mut self, index: usize, datagram: &[u8]) {
-        let new = evidence(datagram);
-        let Some(sender) = self.senders.get_mut(index) else { return };
-        if new == Evidence::Unknown || new == sender.evidence {
-            return;
+    /// Looks at what a sender that is not known for an autopilot sends; false when it has no business here.
+    fn judge(&mut self, index: usize, datagram: &[u8]) -> bool {
+        let is_fcu = self.fcu == Some(index);
+        let Some(sender) = self.senders.get_mut(index) else { return true };
+        let mut new = evidence(datagram);
+        if new == Evidence::Unknown && self.mavlink && !is_fcu && !sender.speaks_mavlink() {
+            // The first frame may stand behind other bytes.
+            if !holds_mavlink(datagram) {
+                return false;
+            }
+            new = Evidence::Mavlink;
         }
+        let is_news = match new {
+            Evidence::Unknown => false,
+            Evidence::Mavlink => !sender.speaks_mavlink(),
+            Evidence::Autopilot | Evidence::Station => new != sender.evidence,
+        };
+        if is_news {
+            self.settle(index, new);
+        }
+        true
+    }
+
+    fn settle(&mut self, index: usize, new: Evidence) {
+        let Some(sender) = self.senders.get_mut(index) else { return };
+        let was_silent = !sender.speaks_mavlink();
         sender.evidence = new;
         sender.is_station = false;
+        if was_silent && self.fcu == Some(index) {
+            self.mavlink = true;
+            info!(rule = %self.name, addr = ?self.addr(index), "flight controller found");
+        }
         let autopilot_known = self.senders.iter().any(|s| s.evidence == Evidence::Autopilot);
         if !autopilot_known {
             return;
@@ -198,8 +237,8 @@ impl Learner {
         }
     }
 
-    fn claim_sysid(&mut self, sysid: u8, index: usize, now: Instant) {
-        if self.owner(sysid).is_some_and(|old| !self.gives_way(old, index, now)) {
+    fn claim_sysid(&mut self, sysid: u8, index: usize, datagram: &[u8], now: Instant) {
+        if self.owner(sysid).is_some_and(|old| !self.gives_way(old, index, now)) || !holds_mavlink(datagram) {
             return;
         }
         if let Some(owner) = self.owners.get_mut(usize::from(sysid)) {
@@ -208,18 +247,29 @@ impl Learner {
         self.count_targets();
     }
 
-    fn claim_fcu(&mut self, index: usize, now: Instant) {
-        if self.fcu.is_some_and(|old| !self.gives_way(old, index, now)) {
+    fn claim_fcu(&mut self, index: usize, datagram: &[u8], now: Instant) {
+        if self.fcu.is_some_and(|old| !self.outranks(index, old) && !self.gives_way(old, index, now))
+            || self.mavlink && !holds_mavlink(datagram)
+        {
             return;
         }
         let old = self.fcu();
         self.fcu = Some(index);
+        self.mavlink |= self.senders.get(index).is_some_and(Sender::speaks_mavlink);
         self.count_targets();
-        match (old, self.addr(index)) {
-            (None, Some(addr)) => info!(rule = %self.name, %addr, "flight controller found"),
-            (Some(old), Some(addr)) => info!(rule = %self.name, %addr, %old, "flight controller moved"),
-            (_, None) => {}
+        let Some(addr) = self.addr(index) else { return };
+        match (old, self.mavlink) {
+            (None, true) => info!(rule = %self.name, %addr, "flight controller found"),
+            (None, false) => info!(rule = %self.name, %addr, "route source found"),
+            (Some(old), true) => info!(rule = %self.name, %addr, %old, "flight controller moved"),
+            (Some(old), false) => info!(rule = %self.name, %addr, %old, "route source moved"),
         }
+    }
+
+    /// True when `new` is an autopilot and `old` never sent MAVLink: whoever came first by chance.
+    fn outranks(&self, new: usize, old: usize) -> bool {
+        let is = |index: usize, test: fn(&Sender) -> bool| self.senders.get(index).is_some_and(test);
+        is(new, |s| s.evidence == Evidence::Autopilot) && is(old, |s| !s.speaks_mavlink())
     }
 
     /// True when the silence of `old` lets `new` take its place.

@@ -147,7 +147,7 @@ fn ground_station_that_came_first_yields_to_the_autopilot_at_once() {
 fn sender_is_judged_by_later_datagrams_too() {
     let mut b = Bench::new();
     b.hear(0, "127.0.0.1:18570", &autopilot(1));
-    assert_eq!(b.hear(1, "127.0.0.1:50000", b"raw"), Origin::Vehicle);
+    assert_eq!(b.hear(1, "127.0.0.1:50000", &companion(255)), Origin::Vehicle);
     assert_eq!(b.hear(2, "127.0.0.1:50000", &station()), Origin::Station);
 }
 
@@ -166,4 +166,70 @@ fn flood_of_senders_is_bounded_and_keeps_the_fcu() {
     assert_eq!(b.learner.addrs.len(), MAX_SENDERS + 2);
     assert_eq!(b.upstream(2000, &command_for(1)), ["10.0.0.1:5000"]);
     assert_eq!(b.hear(2001, EP0, b"x"), Origin::Endpoint(0));
+}
+
+/// A frame of an autopilot's companion, which settles nothing about its sender.
+fn companion(sysid: u8) -> Vec<u8> {
+    frame(sysid, 191, 76, &[1; 33])
+}
+
+#[test]
+fn route_without_mavlink_stays_transparent() {
+    let mut b = Bench::new();
+    b.hear(0, "10.0.0.1:5000", b"raw");
+    assert_eq!(b.hear(1, "10.0.0.2:5000", b"other"), Origin::Vehicle);
+    b.hear(5001, "10.0.0.3:5000", b"third");
+    assert_eq!(b.fcu().as_deref(), Some("10.0.0.3:5000"));
+}
+
+#[test]
+fn bytes_without_mavlink_neither_replace_a_flight_controller_nor_pass() {
+    for first in [autopilot(1), companion(1)] {
+        let mut b = Bench::new();
+        assert_eq!(b.hear(0, "10.0.0.1:5000", &first), Origin::Vehicle);
+        let mut broken = autopilot(1);
+        broken[12] ^= 1;
+        for (ms, bytes) in [(1, &b"raw"[..]), (2000, &[0xFD; 40]), (90_000, &broken), (90_001, b"")] {
+            assert_eq!(b.hear(ms, "10.0.0.1:6000", bytes), Origin::Foreign, "same host, {ms} ms");
+            assert_eq!(b.hear(ms, "10.0.0.2:5000", bytes), Origin::Foreign, "other host, {ms} ms");
+        }
+        assert_eq!(b.learner.senders.len(), 1, "nor are they remembered");
+        assert_eq!(b.hear(90_002, "10.0.0.1:5000", b"shell"), Origin::Vehicle, "its own bytes pass");
+        assert_eq!(b.hear(90_003, EP0, b"raw"), Origin::Endpoint(0), "and those of endpoints");
+        let behind = [b"noise", &autopilot(1)[..]].concat();
+        assert_eq!(b.hear(99_000, "10.0.0.1:6000", &behind), Origin::Vehicle);
+        assert_eq!(b.fcu().as_deref(), Some("10.0.0.1:6000"), "a frame behind other bytes is one");
+    }
+}
+
+#[test]
+fn sender_met_before_the_flight_controller_spoke_mavlink_is_foreign_afterwards() {
+    let mut b = Bench::new();
+    b.hear(0, "10.0.0.1:5000", b"boot text");
+    assert_eq!(b.hear(1, "10.0.0.2:5000", b"raw"), Origin::Vehicle);
+    b.hear(2, "10.0.0.1:5000", &autopilot(1));
+    assert_eq!(b.hear(3, "10.0.0.2:5000", b"raw"), Origin::Foreign);
+    assert_eq!(b.hear(4, "10.0.0.2:5000", &autopilot(2)), Origin::Vehicle);
+    assert_eq!(b.hear(5, "10.0.0.2:5000", b"raw"), Origin::Vehicle, "a vehicle from then on");
+}
+
+#[test]
+fn autopilot_takes_the_place_of_a_sender_without_mavlink_at_once() {
+    let mut b = Bench::new();
+    b.hear(0, "10.0.0.2:5000", b"stray");
+    assert_eq!(b.hear(1, "10.0.0.1:5000", &autopilot(1)), Origin::Vehicle);
+    assert_eq!(b.upstream(1, b"x"), ["10.0.0.1:5000"]);
+    assert_eq!(b.hear(2, "10.0.0.2:5000", b"stray"), Origin::Foreign);
+}
+
+#[test]
+fn vehicle_moves_and_system_ids_are_claimed_only_with_a_valid_frame() {
+    let mut b = Bench::new();
+    b.hear(0, "10.0.0.1:5000", &autopilot(1));
+    b.hear(0, "10.0.0.2:5000", &autopilot(2));
+    let mut forged = autopilot(9);
+    forged[12] ^= 1;
+    assert_eq!(b.hear(9000, "10.0.0.2:5000", &forged), Origin::Vehicle);
+    assert_eq!(b.fcu().as_deref(), Some("10.0.0.1:5000"));
+    assert_eq!(b.upstream(9000, &command_for(9)), ["10.0.0.1:5000"]);
 }

@@ -20,6 +20,7 @@ use tracing::warn;
 
 use super::{
     RouteConfig, RouteStats,
+    evidence::holds_mavlink,
     fanout::{Outbox, Spare},
 };
 use crate::{
@@ -35,6 +36,9 @@ pub(crate) struct SerialRoute {
     socket: UdpSocket,
     spare: Spare,
     refused: LogThrottle,
+    foreign: LogThrottle,
+    /// The port has given valid MAVLink.
+    mavlink: bool,
     /// The way back, where it is wanted.
     upstream: Option<Upstream>,
 }
@@ -68,8 +72,17 @@ impl SerialRoute {
             readiness: None,
         });
         let stats = Arc::new(RouteStats::new(&config.endpoints));
-        let (spare, refused) = (Spare::default(), LogThrottle::new());
-        Ok(Self { config, stats, queue, socket, spare, refused, upstream })
+        Ok(Self {
+            config,
+            stats,
+            queue,
+            socket,
+            spare: Spare::default(),
+            refused: LogThrottle::new(),
+            foreign: LogThrottle::new(),
+            mavlink: false,
+            upstream,
+        })
     }
 
     pub(crate) fn stats(&self) -> Arc<RouteStats> {
@@ -90,6 +103,9 @@ impl SerialRoute {
         let mut outbox = Outbox::new(&mut self.spare);
         let (mut frames, mut bytes) = (0, 0);
         for piece in pieces {
+            if !self.mavlink {
+                self.mavlink = piece.packet.is_some_and(|packet| packet.checksum_ok() == Some(true));
+            }
             let most = if piece.packet.is_some() { piece.bytes.len() } else { RAW_DATAGRAM };
             for datagram in piece.bytes.chunks(most.max(1)) {
                 frames += 1;
@@ -138,13 +154,21 @@ impl SerialRoute {
     fn fill_queue(&mut self) {
         let Some(upstream) = &mut self.upstream else { return };
         for datagram in upstream.batch.iter().skip(upstream.queued) {
+            let endpoint = self.stats.endpoints.iter().find(|endpoint| endpoint.addr == datagram.from);
+            if endpoint.is_none() && self.mavlink && !holds_mavlink(datagram.bytes) {
+                upstream.queued += 1;
+                self.stats.foreign.add(1, datagram.bytes.len() as u64);
+                if let Some(count) = self.foreign.event(Instant::now()) {
+                    super::log_foreign(&self.config.name, datagram.from, count);
+                }
+                continue;
+            }
             match self.queue.push(datagram.bytes) {
                 Err(SendError::Full) => return,
                 Ok(()) => self.stats.to_vehicles.add(1, datagram.bytes.len() as u64),
                 Err(_) => self.stats.vehicle_send_errors.inc(),
             }
             upstream.queued += 1;
-            let endpoint = self.stats.endpoints.iter().find(|endpoint| endpoint.addr == datagram.from);
             let flow = endpoint.map_or(&self.stats.from_stations, |endpoint| &endpoint.received);
             flow.add(1, datagram.bytes.len() as u64);
         }

@@ -43,6 +43,7 @@ pub struct RouteStats {
     pub(crate) from_vehicles: Flow,
     pub(crate) to_vehicles: Flow,
     pub(crate) from_stations: Flow,
+    pub(crate) foreign: Flow,
     pub(crate) vehicle_send_errors: Counter,
     pub(crate) unroutable: Counter,
     /// Written when the flight controller changes, read by snapshots: not on the packet path.
@@ -62,6 +63,7 @@ impl RouteStats {
             from_vehicles: Flow::default(),
             to_vehicles: Flow::default(),
             from_stations: Flow::default(),
+            foreign: Flow::default(),
             vehicle_send_errors: Counter::default(),
             unroutable: Counter::default(),
             fcu: Mutex::new(None),
@@ -82,6 +84,7 @@ impl RouteStats {
             from_vehicles: self.from_vehicles.snapshot(),
             to_vehicles: self.to_vehicles.snapshot(),
             from_stations: self.from_stations.snapshot(),
+            foreign: self.foreign.snapshot(),
             vehicle_send_errors: self.vehicle_send_errors.load(),
             unroutable: self.unroutable.load(),
         }
@@ -123,6 +126,8 @@ pub struct RouteSnapshot {
     pub to_vehicles: FlowSnapshot,
     /// Received from ground stations that are no configured endpoint.
     pub from_stations: FlowSnapshot,
+    /// Received from unknown senders without valid MAVLink, on a route whose flight controller speaks it; not sent on.
+    pub foreign: FlowSnapshot,
     /// Frames for vehicles that the kernel or the port did not take.
     pub vehicle_send_errors: u64,
     /// Frames of endpoints that came before any vehicle was known.

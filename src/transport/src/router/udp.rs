@@ -27,6 +27,7 @@ pub(crate) struct UdpRoute {
     from_vehicles: u64,
     spare: Spare,
     refused: LogThrottle,
+    foreign: LogThrottle,
 }
 
 const _: () = assert!(BATCH <= u64::BITS as usize);
@@ -44,6 +45,7 @@ impl UdpRoute {
             from_vehicles: 0,
             spare: Spare::default(),
             refused: LogThrottle::new(),
+            foreign: LogThrottle::new(),
         }
     }
 
@@ -77,6 +79,13 @@ impl UdpRoute {
                     }
                 }
                 Origin::Station => self.stats.from_stations.add(1, len),
+                Origin::Foreign => {
+                    self.stats.foreign.add(1, len);
+                    if let Some(count) = self.foreign.event(now) {
+                        super::log_foreign(&self.config.name, datagram.from, count);
+                    }
+                    continue;
+                }
             }
             let mut sent = 0;
             self.learner.upstream(bytes, now, |vehicle| {

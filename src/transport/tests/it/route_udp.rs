@@ -1,10 +1,13 @@
 use std::{
-    net::{SocketAddr, UdpSocket},
+    net::{Ipv6Addr, SocketAddr, UdpSocket},
     time::Duration,
 };
 
-use rostrans_core::transport::Framing;
-use rostrans_transport::{RouteConfig, RouteSnapshot};
+use rostrans_core::{
+    rule::UdpBind,
+    transport::{Framing, Malformed},
+};
+use rostrans_transport::{Device, RouteConfig, RouteSnapshot};
 
 use crate::harness::*;
 
@@ -166,4 +169,44 @@ async fn idle_links_are_shown_nothing() {
     recv(&endpoint).await;
     assert!(tokio::time::timeout(Duration::ZERO, run.told.recv()).await.is_err());
     run.stop().await;
+}
+
+#[tokio::test]
+async fn bytes_without_mavlink_from_elsewhere_are_counted_and_reach_nobody() {
+    let (endpoint, fcu, stranger) = (peer(), peer(), peer());
+    let mut run = Run::udp(Framing::Mavlink, Options { idle: false, ..route(&[&endpoint]) });
+    assert_eq!(run.next().await, Told::Up);
+    fcu.send_to(&heartbeat(1, 1), run.addr()).unwrap();
+    learned(&run, local(&fcu)).await;
+    stranger.send_to(b"noise", run.addr()).unwrap();
+    stranger.send_to(&[0xFD; 64], run.addr()).unwrap();
+    until("counted", || snapshot(&run).foreign.frames == 2).await;
+    fcu.send_to(b"nsh> ", run.addr()).unwrap();
+    fcu.send_to(&heartbeat(1, 2), run.addr()).unwrap();
+    for bytes in [&heartbeat(1, 1)[..], b"nsh> ", &heartbeat(1, 2)] {
+        assert_eq!(recv(&endpoint).await.0, bytes);
+    }
+    assert_eq!(run.frame().await, heartbeat(1, 1));
+    assert_eq!(run.next().await, Told::Malformed(Malformed::Skipped(5)), "the FCU's, not the stranger's");
+    assert_eq!(run.frame().await, heartbeat(1, 2));
+    let stats = snapshot(&run);
+    assert_eq!((stats.fcu, stats.foreign.bytes), (Some(local(&fcu)), 69));
+    assert_eq!(stats.from_vehicles.frames, 3);
+    run.stop().await;
+}
+
+#[tokio::test]
+async fn route_of_ipv6_carries_both_ways() {
+    let v6 = || peer_at("[::1]:0".parse().unwrap());
+    let (endpoint, fcu) = (v6(), v6());
+    for listen in ["[::1]:0", "[::]:0"] {
+        let bind = UdpBind { addr: listen.parse().unwrap(), multicast_if: "".into() };
+        let run = Run::start(Device::Udp(bind), Framing::Mavlink, route(&[&endpoint]));
+        let to = SocketAddr::from((Ipv6Addr::LOCALHOST, run.addr().port()));
+        fcu.send_to(b"down", to).unwrap();
+        assert_eq!(recv(&endpoint).await, (b"down".to_vec(), to), "{listen}");
+        endpoint.send_to(b"up", to).unwrap();
+        assert_eq!(recv(&fcu).await, (b"up".to_vec(), to), "{listen}");
+        run.stop().await;
+    }
 }
