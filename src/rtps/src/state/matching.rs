@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use tracing::{debug, warn};
+use tracing::debug;
 
 use super::arrival::{Arrival, LocalReader};
 use super::outbox::{Inbox, Outbox};
@@ -109,7 +109,7 @@ impl Core {
         let Some(reasons) = writer_mismatch(local, &remote.data) else { return };
         let (topic, address) = (&remote.data.topic, remote.address);
         if !reasons.is_empty() {
-            self.reported.warn(Guid { prefix: me, entity: writer }, reader, topic, &reasons);
+            self.reported.tell(Guid { prefix: me, entity: writer }, reader, topic, &reasons);
             return;
         }
         debug!(topic = %topic, %reader, "reader matched");
@@ -146,7 +146,7 @@ impl Core {
         let Some(data) = &remote.data else { return };
         let Some(reasons) = reader_mismatch(local, data) else { return };
         if !reasons.is_empty() {
-            self.reported.warn(Guid { prefix: me, entity: reader }, writer, &data.topic, &reasons);
+            self.reported.tell(Guid { prefix: me, entity: reader }, writer, &data.topic, &reasons);
             return;
         }
         if remote.proxies.iter().any(|p| p.reader == reader) {
@@ -282,10 +282,11 @@ pub(super) struct Reported(HashSet<(Guid, Guid)>);
 const MAX_REPORTED: usize = 256;
 
 impl Reported {
-    fn warn(&mut self, local: Guid, remote: Guid, topic: &str, policies: &[Policy]) {
+    fn tell(&mut self, local: Guid, remote: Guid, topic: &str, policies: &[Policy]) {
         if self.0.len() < MAX_REPORTED && self.0.insert((local, remote)) {
             let names: Vec<_> = policies.iter().map(|p| p.name()).collect();
-            warn!(%topic, %local, %remote, policies = names.join(", "), "endpoints do not fit and will not talk");
+            // The adapter tells people, in their words.
+            debug!(%topic, %local, %remote, policies = names.join(", "), "endpoints do not fit and will not talk");
         }
     }
 }
