@@ -194,7 +194,7 @@ impl GlobalPositionDecoder {
     fn gps_raw(&mut self, m: &GpsRawInt, version: Version, out: &mut Emit<'_>) {
         if self.geoid.learn(m) {
             tracing::warn!(
-                rule = self.rule,
+                rule = %self.rule,
                 "the GPS sends no ellipsoid height (GPS_RAW_INT.alt_ellipsoid); heights stay above mean sea level"
             );
         }

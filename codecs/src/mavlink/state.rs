@@ -117,7 +117,7 @@ impl Decoder for StateDecoder {
         };
         if self.vehicle.fell_silent(now) {
             tracing::warn!(
-                rule = self.rule,
+                rule = %self.rule,
                 sysid = self.vehicle.sysid,
                 "lost connection, HEARTBEAT timed out"
             );
@@ -130,7 +130,7 @@ impl Decoder for StateDecoder {
         if let Some((sysid, compid)) = self.stranger {
             self.stranger_told = true;
             tracing::warn!(
-                rule = self.rule,
+                rule = %self.rule,
                 wanted_sysid = self.vehicle.sysid,
                 wanted_compid = self.vehicle.compid,
                 sysid,
@@ -150,7 +150,7 @@ impl StateDecoder {
         };
         if beat.connects {
             let (sysid, autopilot) = (packet.sysid, self.vehicle.autopilot);
-            tracing::info!(rule = self.rule, sysid, autopilot, "got HEARTBEAT, connected");
+            tracing::info!(rule = %self.rule, sysid, autopilot, "got HEARTBEAT, connected");
             self.stranger_told = false;
         }
         let stamp = out.stamp();

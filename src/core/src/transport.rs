@@ -79,16 +79,19 @@ pub enum DeviceState<'a> {
 }
 
 /// What a framer or socket could not use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum Malformed {
     /// Bytes skipped while looking for a start marker.
+    #[error("{0} bytes that are no MAVLink")]
     Skipped(usize),
     /// A frame whose checksum was wrong.
+    #[error("wrong checksum of MAVLink message {msgid}")]
     Checksum {
         /// Its MAVLink message id.
         msgid: u32,
     },
     /// A frame cut short by the end of its datagram.
+    #[error("MAVLink frame of {need} bytes cut short after {have}")]
     Truncated {
         /// Bytes the header announced.
         need: usize,

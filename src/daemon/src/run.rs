@@ -106,7 +106,7 @@ async fn serve(job: &Job<'_>) -> Exit {
     if job.settings.flag("strict") && !problems.is_empty() {
         for problem in problems.iter().take(MAX_REASONS) {
             let reason = problem.state.problem().unwrap_or("not ready in time");
-            error!(name = %problem.name, reason, "not available, and strict is on");
+            error!(name = &*problem.name, reason, "not available, and strict is on");
         }
         if let Some(more @ 1..) = problems.len().checked_sub(MAX_REASONS) {
             error!("and {more} more");
@@ -118,7 +118,7 @@ async fn serve(job: &Job<'_>) -> Exit {
     tell(job, &infos, &running.snapshot());
     tokio::select! {
         problem = running.wait_failed() => {
-            error!(name = %problem.name, reason = problem.state.problem(), "nothing works; giving up");
+            error!(name = &*problem.name, reason = problem.state.problem(), "nothing works; giving up");
             running.shutdown(BUDGET).await;
             Exit::Unavailable
         }

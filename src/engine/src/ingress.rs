@@ -334,7 +334,7 @@ impl Ingress for Dispatch {
         }
         let now = tokio::time::Instant::now().into_std();
         if let Some(count) = self.malformed.event(now) {
-            warn!(transport = &**self.context.name(), ?error, count, "malformed bytes");
+            warn!(transport = &**self.context.name(), %error, count, "malformed bytes");
         }
     }
 
