@@ -2,13 +2,21 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// Parses `ip:port`, or `port` alone, which stands for `default_ip:port`.
+/// Parses `ip:port`, `[ip6]:port`, `localhost:port`, or `port` alone, which stands for `default_ip:port`.
 ///
 /// **Errors**: the remedy.
 pub(crate) fn udp(text: &str, default_ip: Ipv4Addr) -> Result<SocketAddr, &'static str> {
+    let named = || {
+        let (host, port) = text.split_once(':')?;
+        Some(SocketAddr::new(rostrans_core::text::ip(host)?, port.parse().ok()?))
+    };
     let address = match text.parse::<u16>() {
         Ok(port) => SocketAddr::from((default_ip, port)),
-        Err(_) => text.parse().map_err(|_| "write 'ip:port', e.g. '127.0.0.1:14550', or a port")?,
+        Err(_) => text
+            .parse()
+            .ok()
+            .or_else(named)
+            .ok_or("write 'ip:port', e.g. '127.0.0.1:14550' or 'localhost:14550', or a port")?,
     };
     match address.port() {
         0 => Err("use a port from 1 to 65535"),
@@ -20,10 +28,7 @@ pub(crate) fn udp(text: &str, default_ip: Ipv4Addr) -> Result<SocketAddr, &'stat
 ///
 /// **Errors**: the remedy.
 pub(crate) fn ip(text: &str) -> Result<IpAddr, &'static str> {
-    match text {
-        "localhost" => Ok(Ipv4Addr::LOCALHOST.into()),
-        _ => text.parse().map_err(|_| "write an IP address, e.g. '192.168.1.10'"),
-    }
+    rostrans_core::text::ip(text).ok_or("write an IP address, e.g. '192.168.1.10'")
 }
 
 /// True when a text names a serial port rather than a UDP address: `/dev/...` or `COM...`.
@@ -41,7 +46,19 @@ mod tests {
         assert_eq!(parse("14550").as_deref(), Ok("127.0.0.1:14550"));
         assert_eq!(parse("10.0.0.2:1").as_deref(), Ok("10.0.0.2:1"));
         assert_eq!(parse("[::1]:7").as_deref(), Ok("[::1]:7"));
-        for bad in ["", "0", "70000", "10.0.0.2", "10.0.0.2:0", "host:1", "1:2:3"] {
+        assert_eq!(parse("localhost:7").as_deref(), Ok("127.0.0.1:7"));
+        for bad in [
+            "",
+            "0",
+            "70000",
+            "10.0.0.2",
+            "10.0.0.2:0",
+            "host:1",
+            "1:2:3",
+            "::1:7",
+            "localhost",
+            "localhost:0",
+        ] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

@@ -1,6 +1,12 @@
 //! Small helpers for what people write and read.
 
-use std::{borrow::Cow, error::Error, io, path::Path};
+use std::{
+    borrow::Cow,
+    error::Error,
+    io,
+    net::{IpAddr, Ipv4Addr},
+    path::Path,
+};
 
 /// Cuts a line at a `#` that stands first or follows a blank; trims what is left.
 pub(crate) fn without_comment(line: &str) -> &str {
@@ -79,6 +85,20 @@ pub fn boolean(word: &str) -> Option<bool> {
         "true" | "yes" | "on" | "1" => Some(true),
         "false" | "no" | "off" | "0" => Some(false),
         _ => None,
+    }
+}
+
+/// An IPv4 or IPv6 address; `localhost` is 127.0.0.1. No name is looked up.
+///
+/// ```
+/// use rostrans_core::text::ip;
+/// assert_eq!(ip("localhost"), ip("127.0.0.1"));
+/// assert!(ip("::1").is_some_and(|ip| ip.is_ipv6()) && ip("robot.local").is_none());
+/// ```
+pub fn ip(word: &str) -> Option<IpAddr> {
+    match word {
+        "localhost" => Some(Ipv4Addr::LOCALHOST.into()),
+        _ => word.parse().ok(),
     }
 }
 

@@ -1,9 +1,6 @@
 //! Single values: what a key may hold, and what to say when it holds something else.
 
-use std::{
-    net::{IpAddr, Ipv4Addr},
-    ops::RangeInclusive,
-};
+use std::{net::IpAddr, ops::RangeInclusive};
 
 use rostrans_core::{
     rule::SerialSpec,
@@ -81,11 +78,7 @@ pub(super) fn port(entry: &Entry, smallest: u16, cx: &mut Cx<'_>) -> Option<u16>
 
 /// An IPv4 or IPv6 address, or `localhost`.
 pub(super) fn ip(entry: &Entry, cx: &mut Cx<'_>) -> Option<IpAddr> {
-    let text = text(entry, cx)?;
-    if text == "localhost" {
-        return Some(Ipv4Addr::LOCALHOST.into());
-    }
-    let parsed = text.parse().ok();
+    let parsed = rostrans_core::text::ip(text(entry, cx)?);
     if parsed.is_none() {
         let message = format!("'{}' must be an IP address, not {}", entry.key, entry.value.describe());
         cx.error(entry.line, message, format!("write e.g. '{}: 192.168.1.10'", entry.key));
