@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    net::{Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
 use rostrans_core::{
@@ -35,14 +35,14 @@ const PARAMS: &[ParamDef] = &[
         kind: ParamKind::Text,
         default: "14560",
         unit: None,
-        doc: "Where the flight controller is: 'port', 'ip:port' to listen on, or 'device:baud'.",
+        doc: "Where the flight controller is: 'port', 'ip:port' to listen on, or 'device:baud' (57600 bit/s without ':baud').",
     },
     ParamDef {
         key: "router_endpoints",
         kind: ParamKind::Text,
         default: "127.0.0.1:14550",
         unit: None,
-        doc: "Receivers, separated by commas: 'ip:port', or 'port' on this machine.",
+        doc: "Receivers, separated by commas: 'ip:port', 'localhost:port', or 'port' on this machine.",
     },
     ParamDef {
         key: "router_copter_count",
@@ -77,7 +77,8 @@ impl Plugin for Router {
         let mut problems = Vec::new();
         let count = u16::try_from(settings.int("router_copter_count")).unwrap_or(1);
         let endpoints = parse_endpoints(settings, &mut problems);
-        let base = parse_source(settings, count, &mut problems);
+        let is_ipv6 = endpoints.first().is_some_and(SocketAddr::is_ipv6);
+        let base = parse_source(settings, count, is_ipv6, &mut problems);
         let Some(base) = base.filter(|_| problems.is_empty()) else { return Err(problems) };
 
         let rules: Option<Vec<ForwardRule>> =
@@ -86,13 +87,21 @@ impl Plugin for Router {
     }
 }
 
+/// What MAVROS takes for a serial port, and autopilots for their telemetry ports.
+const DEFAULT_BAUD: u32 = 57_600;
+
 /// Where the first vehicle's bytes come from.
 enum Base {
     Udp(SocketAddr),
     Serial { port: SerialSpec, upstream: Option<SocketAddr> },
 }
 
-fn parse_source(settings: &Settings, count: u16, problems: &mut Vec<Diagnostic>) -> Option<Base> {
+fn parse_source(
+    settings: &Settings,
+    count: u16,
+    is_ipv6: bool,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<Base> {
     let text = settings.text("router_source");
     let upstream = u16::try_from(settings.int("router_upstream_port")).unwrap_or(0);
     let mut fail = |key: &str, message: String, help: &str| {
@@ -104,9 +113,11 @@ fn parse_source(settings: &Settings, count: u16, problems: &mut Vec<Diagnostic>)
             let message = format!("'router_copter_count' is {count}, but 'router_source' is a serial port");
             return fail("router_copter_count", message, "a serial port carries one vehicle");
         }
-        return match SerialSpec::parse(text, None) {
+        return match SerialSpec::parse(text, Some(DEFAULT_BAUD)) {
             Ok(port) => {
-                let upstream = (upstream > 0).then(|| (Ipv4Addr::UNSPECIFIED, upstream).into());
+                let any: IpAddr =
+                    if is_ipv6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
+                let upstream = (upstream > 0).then(|| (any, upstream).into());
                 Some(Base::Serial { port, upstream })
             }
             Err(error) => fail("router_source", format!("'router_source': {error}"), ""),
@@ -218,7 +229,7 @@ mod tests {
 
     #[test]
     fn one_vehicle_is_routed_to_every_endpoint() {
-        let rules = run("router_source=14560\nrouter_endpoints=127.0.0.1:14550, 10.0.0.2:14556").unwrap();
+        let rules = run("router_source=14560\nrouter_endpoints=localhost:14550, 10.0.0.2:14556").unwrap();
         assert_eq!(rules, ["router_1 0.0.0.0:14560 None -> 127.0.0.1:14550 10.0.0.2:14556"]);
     }
 
@@ -242,6 +253,12 @@ mod tests {
             run(&format!("{base}\nrouter_upstream_port=14560")).unwrap(),
             ["router_1 /dev/ttyUSB0:921600 Some(0.0.0.0:14560) -> 127.0.0.1:14550"]
         );
+        assert_eq!(
+            run("router_source=/dev/ttyACM0\nrouter_endpoints=[::1]:14550\nrouter_upstream_port=14560")
+                .unwrap(),
+            ["router_1 /dev/ttyACM0:57600 Some([::]:14560) -> [::1]:14550"],
+            "the usual speed, and answers by the endpoints' family"
+        );
     }
 
     #[test]
@@ -250,14 +267,14 @@ mod tests {
             (
                 "router_source=nowhere\nrouter_endpoints=14550,host:1",
                 vec![
-                    "rostrans.param:2: invalid endpoint 'host:1' in 'router_endpoints'; write 'ip:port', e.g. '127.0.0.1:14550', or a port",
-                    "rostrans.param:1: invalid 'router_source' 'nowhere'; write 'ip:port', e.g. '127.0.0.1:14550', or a port, or a serial port, e.g. '/dev/ttyUSB0:921600'",
+                    "rostrans.param:2: invalid endpoint 'host:1' in 'router_endpoints'; write 'ip:port', e.g. '127.0.0.1:14550' or 'localhost:14550', or a port",
+                    "rostrans.param:1: invalid 'router_source' 'nowhere'; write 'ip:port', e.g. '127.0.0.1:14550' or 'localhost:14550', or a port, or a serial port, e.g. '/dev/ttyUSB0:921600'",
                 ],
             ),
             (
-                "router_source=/dev/ttyUSB0",
+                "router_source=/dev/ttyUSB0:fast",
                 vec![
-                    "rostrans.param:1: 'router_source': invalid serial port '/dev/ttyUSB0'; write device and baud rate, e.g. '/dev/ttyUSB0:921600' or 'COM3:921600'",
+                    "rostrans.param:1: 'router_source': invalid serial port '/dev/ttyUSB0:fast'; write device and baud rate, e.g. '/dev/ttyUSB0:921600' or 'COM3:921600'",
                 ],
             ),
             (

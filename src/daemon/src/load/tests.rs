@@ -138,7 +138,7 @@ fn values_and_variables_that_make_no_sense_are_reported() {
     error: environment: ROS_DOMAIN_ID: invalid value 'x'; use a whole number from 0 to 232
     error: environment: ROS_LOCALHOST_ONLY: invalid value 'maybe'; use 0 or 1
     error: command line: invalid log_level 'loud'; write off, error, warn, info, debug or trace, or a filter such as 'info,rostrans_transport=debug'
-    error: command line: invalid 'router_source' 'nowhere'; write 'ip:port', e.g. '127.0.0.1:14550', or a port, or a serial port, e.g. '/dev/ttyUSB0:921600'
+    error: command line: invalid 'router_source' 'nowhere'; write 'ip:port', e.g. '127.0.0.1:14550' or 'localhost:14550', or a port, or a serial port, e.g. '/dev/ttyUSB0:921600'
     ");
     let (_, problems) = folder.load(&Request::default(), &env[..1]);
     insta::assert_snapshot!(problems, @r"
