@@ -21,6 +21,7 @@ use rostrans_engine::{
     adapters::AdapterSet,
     plan::{PlanContext, plan},
     running::{Deps, Running, Shutdown, start},
+    topology::{Device, Topology},
     transports::SystemTransports,
 };
 use rostrans_schema::{TypeName, TypeRegistry};
@@ -91,14 +92,18 @@ impl Run {
     }
 }
 
-fn planned(
-    rules: Vec<ForwardRule>,
-    codecs: &CodecRegistry,
-    types: &Arc<TypeRegistry>,
-) -> rostrans_engine::topology::Topology {
+fn planned(rules: Vec<ForwardRule>, codecs: &CodecRegistry, types: &Arc<TypeRegistry>) -> Topology {
     let filter = TopicFilter::default();
-    let cx = PlanContext { filter: &filter, codecs, types, adapters: &[RosVersion::Ros2] };
-    plan(rules, &cx).unwrap().topology
+    let cx =
+        PlanContext { filter: &filter, codecs, types, adapters: &[RosVersion::Ros2], own_addresses: &[] };
+    let mut topology = plan(rules, &cx).unwrap().topology;
+    // A plan wants known ports; a test takes whatever is free.
+    for transport in &mut topology.transports {
+        if let Device::Udp(bind) = &mut transport.device {
+            bind.addr.set_port(0);
+        }
+    }
+    topology
 }
 
 fn rule(id: &str, direction: Direction, source: Source, link: LinkConfig) -> ForwardRule {
@@ -125,8 +130,9 @@ fn service_link() -> LinkConfig {
     LinkConfig { service: Some(service()), ..LinkConfig::new("set", Some("json".into()), Origin::Default) }
 }
 
+/// Bound to a free port; see [`planned`].
 fn any_port() -> Source {
-    Source::Udp(UdpBind { addr: ([127, 0, 0, 1], 0).into(), multicast_if: "".into() })
+    Source::Udp(UdpBind { addr: ([127, 0, 0, 1], 1).into(), multicast_if: "".into() })
 }
 
 async fn socket() -> (UdpSocket, SocketAddr) {

@@ -148,7 +148,13 @@ fn rules_plan_without_a_word() {
     let types = Arc::new(TypeRegistry::bundled());
     let codecs = rostrans_codecs::builtin();
     let filter = TopicFilter::default();
-    let cx = PlanContext { filter: &filter, codecs: &codecs, types: &types, adapters: &[RosVersion::Ros2] };
+    let cx = PlanContext {
+        filter: &filter,
+        codecs: &codecs,
+        types: &types,
+        adapters: &[RosVersion::Ros2],
+        own_addresses: &[],
+    };
     for text in [
         "mavros_copter_count=5",
         "mavros_listen_port=14540\nmavros_copter_count=2",

@@ -20,7 +20,13 @@ pub fn yaml(text: &str) {
     static TYPES: LazyLock<Arc<TypeRegistry>> = LazyLock::new(|| Arc::new(TypeRegistry::bundled()));
     let rules = yaml::rules(Path::new("f"), text, &CODECS, &mut Vec::new());
     let filter = TopicFilter::parse(Path::new("f"), "/a*\n!/ab\n", &mut Vec::new());
-    let cx = PlanContext { filter: &filter, codecs: &CODECS, types: &TYPES, adapters: &[RosVersion::Ros2] };
+    let cx = PlanContext {
+        filter: &filter,
+        codecs: &CODECS,
+        types: &TYPES,
+        adapters: &[RosVersion::Ros2],
+        own_addresses: &[],
+    };
     let Ok(planned) = plan(rules, &cx) else { return };
     let topology = planned.topology;
     for pipeline in &topology.pipelines {

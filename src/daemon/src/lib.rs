@@ -72,8 +72,15 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
     let types = Arc::new(TypeRegistry::from_env());
     let mut problems = Vec::new();
     let loaded = load::load(request, plugins, &codecs, &env, &mut problems);
-    let cx =
-        PlanContext { filter: &loaded.filter, codecs: &codecs, types: &types, adapters: &[RosVersion::Ros2] };
+    // Without them, loops by way of an interface's address are not found; that is no reason not to run.
+    let own: Vec<_> = rostrans_net::interfaces().unwrap_or_default().into_iter().map(|i| i.addr).collect();
+    let cx = PlanContext {
+        filter: &loaded.filter,
+        codecs: &codecs,
+        types: &types,
+        adapters: &[RosVersion::Ros2],
+        own_addresses: &own,
+    };
     let planned = plan::plan(loaded.rules, &cx).unwrap_or_else(|mut found| {
         problems.append(&mut found);
         Planned { topology: Default::default(), warnings: Vec::new() }

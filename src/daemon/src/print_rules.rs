@@ -220,8 +220,13 @@ mod tests {
         assert_eq!(problems, []);
         let filter = TopicFilter::parse(Path::new("rostrans.filter"), filter, &mut problems);
         let types = Arc::new(TypeRegistry::bundled());
-        let cx =
-            PlanContext { filter: &filter, codecs: &codecs, types: &types, adapters: &[RosVersion::Ros2] };
+        let cx = PlanContext {
+            filter: &filter,
+            codecs: &codecs,
+            types: &types,
+            adapters: &[RosVersion::Ros2],
+            own_addresses: &[],
+        };
         plan(rules, &cx).unwrap().topology
     }
 

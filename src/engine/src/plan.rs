@@ -3,6 +3,7 @@
 //! ```text
 //! rules --check--> problems
 //!       --trim(filter)--> rules that still have something to do
+//!       --loops--> problems of what would come back for ever
 //!       --merge--> one transport per socket or port, pipelines and routes bound to it
 //! ```
 //!
@@ -10,10 +11,11 @@
 
 mod binding;
 mod check;
+mod loops;
 mod merge;
 mod trim;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
 use rostrans_core::{
     adapter::RosVersion,
@@ -38,6 +40,8 @@ pub struct PlanContext<'a> {
     pub types: &'a Arc<TypeRegistry>,
     /// The ROS versions that adapters of this run speak.
     pub adapters: &'a [RosVersion],
+    /// The addresses of this machine's interfaces; what is sent there may come back.
+    pub own_addresses: &'a [IpAddr],
 }
 
 /// A plan without errors.
@@ -68,7 +72,9 @@ pub fn plan(rules: Vec<ForwardRule>, cx: &PlanContext<'_>) -> Result<Planned, Ve
     let mut topology =
         Topology { disabled: disabled.into_iter().map(|rule| rule.rule_id).collect(), ..Topology::default() };
     let kept = enabled.into_iter().filter_map(|rule| trim::rule(rule, cx.filter, &mut topology.trimmed));
-    merge::rules(kept.collect(), cx.codecs, &mut topology, &mut problems);
+    let kept: Vec<ForwardRule> = kept.collect();
+    loops::find(&kept, cx.own_addresses, &mut problems);
+    merge::rules(kept, cx.codecs, &mut topology, &mut problems);
     if problems.iter().any(Diagnostic::is_error) {
         return Err(problems);
     }

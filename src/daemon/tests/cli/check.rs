@@ -6,6 +6,22 @@ use crate::{
 };
 
 #[test]
+fn what_cannot_work_on_the_network_fails_the_check() {
+    let folder = Folder::new();
+    folder.write("r.yaml", &RAW.replace("9000", "0"));
+    let Output { code, err, .. } = folder.run("--check --rules r.yaml");
+    assert!(code != 0 && err.contains("listens on port 0"), "{err}");
+    let send = "- {rule_id: out, direction: rostopic_to_udp, links: [{codec: raw_bytes, topic: /t, udp_dst_ip: localhost, udp_dst_port: 9000}]}\n";
+    folder.write("r.yaml", &(RAW.to_owned() + send));
+    let Output { code, err, .. } = folder.run("--check --rules r.yaml");
+    assert!(code != 0 && err.contains("sends topic '/t' to 127.0.0.1:9000, which leads back here"), "{err}");
+    let route = "--check --router_enable=true --router_endpoints=[::1]:14550";
+    let Output { code, err, .. } = folder.run(route);
+    assert!(code != 0 && err.contains("listen on '[::]:14560', or send to an IPv4 address"), "{err}");
+    assert_eq!(folder.run(&format!("{route} --router_source=[::]:14560")).code, 0);
+}
+
+#[test]
 fn questions_are_answered_on_standard_output() {
     let folder = Folder::new();
     for (words, expected) in [

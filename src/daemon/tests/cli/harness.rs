@@ -110,13 +110,6 @@ impl Run {
         panic!("'{part}' did not come; so far:\n{}", self.out.seen);
     }
 
-    /// The port the summary says a port-0 rule got.
-    pub(crate) fn listening_port(&mut self) -> u16 {
-        let line = self.wait_err("open at port ");
-        let rest = line.split("open at port ").nth(1).unwrap();
-        rest.split_whitespace().next().unwrap().parse().unwrap()
-    }
-
     pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());

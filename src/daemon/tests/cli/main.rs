@@ -9,13 +9,23 @@ use std::{net::UdpSocket, time::Duration};
 
 use harness::{Folder, Output};
 
-const RAW: &str = "- {rule_id: raw, direction: udp_to_rostopic, udp_listen_ip: 127.0.0.1, udp_listen_port: 0, links: [{codec: raw_bytes, topic: /t}]}\n";
+const RAW: &str = "- {rule_id: raw, direction: udp_to_rostopic, udp_listen_ip: 127.0.0.1, udp_listen_port: 9000, links: [{codec: raw_bytes, topic: /t}]}\n";
+
+/// [`RAW`] on another port.
+fn raw_on(port: u16) -> String {
+    RAW.replace("9000", &port.to_string())
+}
+
+/// A port that was free a moment ago: rules must name one.
+fn free_port() -> u16 {
+    UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
 
 #[test]
 fn names_from_files_do_not_command_the_terminal() {
     let folder = Folder::new();
     let name = "\u{1b}[31m.yaml";
-    folder.write(name, &RAW.replace("rule_id: raw", r#"rule_id: "\e[2Jx""#));
+    folder.write(name, &raw_on(free_port()).replace("rule_id: raw", r#"rule_id: "\e[2Jx""#));
     let Output { code, out, err } = folder.run(&format!("--rules {name} --check"));
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, "ok: 1 rule to run, 0 disabled; read \\u{1b}[31m.yaml\n");
@@ -31,7 +41,7 @@ fn names_from_files_do_not_command_the_terminal() {
 #[test]
 fn a_byte_route_joins_no_ros() {
     let folder = Folder::new();
-    folder.write("r.yaml", "- {rule_id: route, direction: bytes_route, udp_listen_ip: 127.0.0.1, udp_listen_port: 0, links: [{udp_dst_ip: 127.0.0.1, udp_dst_port: 9}]}\n");
+    folder.write("r.yaml", &format!("- {{rule_id: route, direction: bytes_route, udp_listen_ip: 127.0.0.1, udp_listen_port: {}, links: [{{udp_dst_ip: 127.0.0.1, udp_dst_port: 9}}]}}\n", free_port()));
     let mut run = folder.start("--rules r.yaml");
     run.wait_err("ROS: not needed");
     run.signal("TERM");
@@ -47,9 +57,8 @@ fn many_ports_that_cannot_open_do_not_flood_the_log() {
     let folder = Folder::new();
     let rules: String = (0..30)
         .map(|n| {
-            let rule = RAW.replace("rule_id: raw", &format!("rule_id: r{n}"));
-            let rule = rule.replace("127.0.0.1", &format!("198.51.100.{n}"));
-            rule.replace("udp_listen_port: 0", &format!("udp_listen_port: {port}"))
+            let rule = raw_on(port).replace("rule_id: raw", &format!("rule_id: r{n}"));
+            rule.replace("127.0.0.1", &format!("198.51.100.{n}"))
         })
         .collect();
     folder.write("r.yaml", &rules);
@@ -62,9 +71,10 @@ fn many_ports_that_cannot_open_do_not_flood_the_log() {
 #[test]
 fn dry_run_prints_what_would_be_published() {
     let folder = Folder::new();
-    folder.write("r.yaml", RAW);
+    let port = free_port();
+    folder.write("r.yaml", &raw_on(port));
     let mut run = folder.start("--dry-run --rules r.yaml");
-    let port = run.listening_port();
+    run.wait_err(&format!("udp 127.0.0.1:{port}  open"));
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.send_to(b"hi", ("127.0.0.1", port)).unwrap();
     let line = run.wait_out("/t std_msgs/msg/UInt8MultiArray (1): ");
@@ -77,10 +87,11 @@ fn dry_run_prints_what_would_be_published() {
 fn rule_of_the_extending_page_runs() {
     let page = include_str!("../../../../docs/extending.md");
     let rule = page.split_once("```yaml\n").unwrap().1.split_once("```").unwrap().0;
-    let folder = Folder::new();
-    folder.write("r.yaml", &rule.replace("0.0.0.0", "127.0.0.1").replace("port: 9000", "port: 0"));
+    let (folder, port) = (Folder::new(), free_port());
+    let rule = rule.replace("0.0.0.0", "127.0.0.1").replace("port: 9000", &format!("port: {port}"));
+    folder.write("r.yaml", &rule);
     let mut run = folder.start("--dry-run --rules r.yaml");
-    let port = run.listening_port();
+    run.wait_err(&format!("udp 127.0.0.1:{port}  open"));
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.send_to(b"YMCK\0\0\xc0\x3f\0\0\0\xc0\0\0\x80\x3e", ("127.0.0.1", port)).unwrap();
     let line = run.wait_out("/my/topic geometry_msgs/msg/PointStamped (1): ");
@@ -94,10 +105,9 @@ fn rule_of_the_extending_page_runs() {
 fn one_port_feeds_topics_and_a_ground_station() {
     let station = UdpSocket::bind("127.0.0.1:0").unwrap();
     station.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    // A port that was free a moment ago; both rules must name the same one.
-    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let folder = Folder::new();
-    let raw = RAW.replace("udp_listen_port: 0", &format!("udp_listen_port: {port}"));
+    let raw = raw_on(port);
     let end = station.local_addr().unwrap().port();
     let route = format!(
         "- {{rule_id: route, direction: bytes_route, udp_listen_ip: 127.0.0.1, udp_listen_port: {port}, links: [{{udp_dst_ip: 127.0.0.1, udp_dst_port: {end}}}]}}\n"
@@ -123,7 +133,7 @@ fn one_port_feeds_topics_and_a_ground_station() {
 fn each_signal_ends_the_program_in_order() {
     for signal in ["INT", "TERM", "HUP"] {
         let folder = Folder::new();
-        folder.write("r.yaml", RAW);
+        folder.write("r.yaml", &raw_on(free_port()));
         let mut run = folder.start("--dry-run --rules r.yaml");
         run.wait_err("running; Ctrl-C ends it");
         run.signal(signal);
@@ -137,7 +147,7 @@ fn a_port_in_use_is_waited_for_unless_strict() {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let folder = Folder::new();
-    folder.write("r.yaml", &RAW.replace("udp_listen_port: 0", &format!("udp_listen_port: {port}")));
+    folder.write("r.yaml", &raw_on(port));
     let Output { code, err, .. } = folder.run("--dry-run --strict --rules r.yaml");
     assert_eq!(code, 69, "{err}");
     assert!(err.contains(&format!("udp 127.0.0.1:{port}")), "{err}");
@@ -172,7 +182,7 @@ fn a_missing_serial_device_is_waited_for_unless_strict() {
 fn a_log_folder_that_cannot_be_written_does_not_stop_it() {
     let folder = Folder::new();
     folder.write("file", "");
-    folder.write("r.yaml", RAW);
+    folder.write("r.yaml", &raw_on(free_port()));
     let mut run = folder.start("--dry-run --rules r.yaml --log_dir=file/log");
     run.wait_err("cannot write a log file in 'file/log'");
     run.wait_err("running; Ctrl-C ends it");
@@ -183,7 +193,7 @@ fn a_log_folder_that_cannot_be_written_does_not_stop_it() {
 #[test]
 fn a_log_folder_gets_the_log() {
     let folder = Folder::new();
-    folder.write("r.yaml", RAW);
+    folder.write("r.yaml", &raw_on(free_port()));
     let mut run = folder.start("--dry-run --rules r.yaml --log_dir=log --log_format=json");
     run.wait_err("\"joined ROS\"");
     run.signal("TERM");

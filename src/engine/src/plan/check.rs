@@ -1,6 +1,9 @@
 //! What can be wrong with a rule on its own, and with the names rules share.
 
-use std::{collections::HashMap, net::SocketAddr};
+use std::{
+    collections::HashMap,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+};
 
 use rostrans_core::{
     adapter::RosVersion,
@@ -9,7 +12,7 @@ use rostrans_core::{
     rule::{Direction, ForwardRule, LinkConfig, RosSelector, Source, Target},
 };
 
-use super::{PlanContext, binding};
+use super::{PlanContext, binding, loops};
 
 /// The codec role a direction needs; `None` for `bytes_route`.
 pub(super) fn role(direction: Direction) -> Option<Role> {
@@ -36,12 +39,12 @@ pub(super) fn rule(rule: &ForwardRule, cx: &PlanContext<'_>, problems: &mut Vec<
         problems.push(Diagnostic::error(rule.origin.clone(), message, "add what to do with the data"));
     }
     if rule.direction == Direction::BytesRoute {
-        rule.links.iter().for_each(|link| endpoint(rule, link, problems));
+        rule.links.iter().for_each(|link| endpoint(rule, link, cx, problems));
         return;
     }
     adapters(rule, cx, problems);
     for link in &rule.links {
-        target(rule, link, problems);
+        target(rule, link, cx, problems);
         binding::link(rule, link, cx, problems);
     }
 }
@@ -81,6 +84,14 @@ fn source(rule: &ForwardRule, problems: &mut Vec<Diagnostic>) {
         (D::BytesRoute, Source::None) => {
             Some(("does not say where bytes come from", "add 'udp_listen_port' or 'serial_port'"))
         }
+        (D::UdpToRostopic | D::UdpToRosservice | D::BytesRoute, Source::Udp(bind))
+            if bind.addr.port() == 0 =>
+        {
+            Some((
+                "listens on port 0, which is another port at each start",
+                "write the port the other program sends to, e.g. 'udp_listen_port: 9000'",
+            ))
+        }
         _ => None,
     };
     if let Some((problem, help)) = answer {
@@ -89,7 +100,7 @@ fn source(rule: &ForwardRule, problems: &mut Vec<Diagnostic>) {
 }
 
 /// A link of a byte route is a UDP endpoint and nothing else.
-fn endpoint(rule: &ForwardRule, link: &LinkConfig, problems: &mut Vec<Diagnostic>) {
+fn endpoint(rule: &ForwardRule, link: &LinkConfig, cx: &PlanContext<'_>, problems: &mut Vec<Diagnostic>) {
     let mut error = |what: &str, help: &str| {
         let message = format!("{}: {what}", place(rule, link));
         problems.push(Diagnostic::error(link.origin.clone(), message, help));
@@ -106,13 +117,12 @@ fn endpoint(rule: &ForwardRule, link: &LinkConfig, problems: &mut Vec<Diagnostic
     }
     match &link.target {
         Some(Target::Udp(addr)) => {
-            let own = match &rule.source {
-                Source::Udp(bind) => Some(bind.addr),
-                _ => rule.upstream,
-            };
-            if own.is_some_and(|own| is_same_socket(own, *addr)) {
+            // A route's own broadcast is a new sender's packet to it.
+            if listening(rule).is_some_and(|own| loops::arrives(*addr, own, cx.own_addresses)) {
                 let what = format!("sends to {addr}, where the rule itself listens");
                 error(&what, "every packet would come back; use the port the other program listens on");
+            } else if let Some((what, help)) = other_family(rule, *addr) {
+                error(&what, &help);
             }
         }
         Some(Target::Serial(_)) => {
@@ -125,7 +135,7 @@ fn endpoint(rule: &ForwardRule, link: &LinkConfig, problems: &mut Vec<Diagnostic
 }
 
 /// Where outgoing bytes go.
-fn target(rule: &ForwardRule, link: &LinkConfig, problems: &mut Vec<Diagnostic>) {
+fn target(rule: &ForwardRule, link: &LinkConfig, cx: &PlanContext<'_>, problems: &mut Vec<Diagnostic>) {
     let mut error = |what: &str, help: &str| {
         let message = format!("{}: {what}", place(rule, link));
         problems.push(Diagnostic::error(link.origin.clone(), message, help));
@@ -146,18 +156,61 @@ fn target(rule: &ForwardRule, link: &LinkConfig, problems: &mut Vec<Diagnostic>)
         (Direction::RosToSerial, None, Source::None) => {
             error("names no serial port", "add 'serial_port', e.g. 'serial_port: /dev/ttyUSB0:921600'");
         }
-        (_, Some(Target::Udp(addr)), Source::Udp(bind)) if is_same_socket(bind.addr, *addr) => {
+        (_, Some(Target::Udp(addr)), Source::Udp(bind))
+            if is_same_socket(bind.addr, *addr, cx.own_addresses) =>
+        {
             let what = format!("sends to {addr}, where the rule itself listens");
             error(&what, "use the port the other program listens on");
+        }
+        (_, Some(Target::Udp(addr)), _) => {
+            if let Some((what, help)) = other_family(rule, *addr) {
+                error(&what, &help);
+            }
         }
         _ => {}
     }
 }
 
-/// True when a packet to `to` surely arrives at the socket bound to `own` on the same machine.
-fn is_same_socket(own: SocketAddr, to: SocketAddr) -> bool {
-    let local = to.ip().is_loopback() || to.ip().is_unspecified();
-    own.port() == to.port() && (own.ip() == to.ip() || own.ip().is_unspecified() && local)
+/// The UDP address a rule's socket is bound to.
+fn listening(rule: &ForwardRule) -> Option<SocketAddr> {
+    match &rule.source {
+        Source::Udp(bind) => Some(bind.addr),
+        _ => rule.upstream,
+    }
+}
+
+/// What is wrong with sending to `to` when the rule's socket speaks the other of IPv4 and IPv6, and the remedy.
+fn other_family(rule: &ForwardRule, to: SocketAddr) -> Option<(String, String)> {
+    let [here, there] = if to.is_ipv4() { ["IPv6", "IPv4"] } else { ["IPv4", "IPv6"] };
+    if let Some(own) = listening(rule) {
+        let any = if to.is_ipv4() { "0.0.0.0" } else { "[::]" };
+        return (own.is_ipv4() != to.is_ipv4()).then(|| {
+            let what =
+                format!("sends to {to} ({there}), which the rule's socket on {own} ({here}) cannot reach");
+            (what, format!("listen on '{any}:{}', or send to an {here} address", own.port()))
+        });
+    }
+    // These send to all targets by one socket; the others have one for each family.
+    if !matches!(rule.direction, Direction::BytesRoute | Direction::RosserviceToUdp) {
+        return None;
+    }
+    let udp = |link: &LinkConfig| match link.target {
+        Some(Target::Udp(addr)) => Some(addr),
+        _ => None,
+    };
+    let first = rule.links.iter().find_map(udp)?;
+    (first.is_ipv4() != to.is_ipv4()).then(|| {
+        let what = format!("sends to {to} ({there}), but the rule's first target is {first} ({here})");
+        (
+            what,
+            format!("one socket reaches one of them only; make a rule for each, or write an {here} address"),
+        )
+    })
+}
+
+/// True when a unicast packet to `to` arrives at the socket bound to `own` on the same machine.
+pub(super) fn is_same_socket(own: SocketAddr, to: SocketAddr, addresses: &[IpAddr]) -> bool {
+    to.ip() != IpAddr::V4(Ipv4Addr::BROADCAST) && loops::arrives(to, own, addresses)
 }
 
 fn adapters(rule: &ForwardRule, cx: &PlanContext<'_>, problems: &mut Vec<Diagnostic>) {

@@ -2,6 +2,7 @@
 
 mod diagnostics;
 mod fixture;
+mod network;
 
 use fixture::*;
 use rostrans_core::rule::{

@@ -156,7 +156,13 @@ pub(super) fn run_with(
 ) -> Result<Planned, Vec<Diagnostic>> {
     let filter = TopicFilter::parse(Path::new("rostrans.filter"), filter, &mut Vec::new());
     let types = Arc::new(types);
-    let cx = PlanContext { filter: &filter, codecs: &codecs(), types: &types, adapters: &[RosVersion::Ros2] };
+    let cx = PlanContext {
+        filter: &filter,
+        codecs: &codecs(),
+        types: &types,
+        adapters: &[RosVersion::Ros2],
+        own_addresses: &["192.168.1.5".parse().unwrap(), "fd00::5".parse().unwrap()],
+    };
     plan(rules, &cx)
 }
 
