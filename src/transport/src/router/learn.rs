@@ -216,7 +216,9 @@ impl Learner {
         sender.is_station = false;
         if was_silent && self.fcu == Some(index) {
             self.mavlink = true;
-            info!(rule = %self.name, addr = ?self.addr(index), "flight controller found");
+            if let Some(addr) = self.fcu() {
+                info!(rule = %self.name, %addr, "flight controller found");
+            }
         }
         let autopilot_known = self.senders.iter().any(|s| s.evidence == Evidence::Autopilot);
         if !autopilot_known {
@@ -231,8 +233,9 @@ impl Learner {
                     self.fcu = None;
                 }
                 self.disown(index);
-                let addr = self.addr(index);
-                info!(rule = %self.name, ?addr, "heard as a ground station beside the endpoints");
+                if let Some(addr) = self.addr(index) {
+                    info!(rule = %self.name, %addr, "heard as a ground station beside the endpoints");
+                }
             }
         }
     }
