@@ -14,7 +14,7 @@ use std::{
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{CallError, ServiceClient},
-    codec::{Caller, FrameOut},
+    codec::{Caller, DecodeError, FrameOut},
     rate::RateLimiter,
     rule::RateLimit,
     transport::{Frame, Peer},
@@ -113,9 +113,21 @@ pub(super) async fn run(env: &Env, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Offers a frame to the links in order until one takes it. If none does, the first that refused it says why: to the
+/// others' types a request for one service is wrong by nature.
 fn request(links: &mut [CallLink], frame: &Frame<'_>, calls: &mut Calls, out: &mut FrameOut) {
+    let mut refused = None;
     for (index, link) in links.iter_mut().enumerate() {
-        link.frame(index, frame, calls, out);
+        match link.read(frame) {
+            Ok(Some(request)) => return link.call(index, frame, request, calls, out),
+            Ok(None) => {}
+            Err(error) => {
+                refused.get_or_insert((link, error));
+            }
+        }
+    }
+    if let Some((link, error)) = refused {
+        link.refuse(frame, error, out);
     }
 }
 
@@ -169,27 +181,32 @@ impl CallLink {
         Ok(Self { caller, client, limiter, refusals, way, source, errors, unsent })
     }
 
-    /// Starts the call that a frame asks for, if it does.
-    fn frame(&mut self, index: usize, frame: &Frame<'_>, calls: &mut Calls, out: &mut FrameOut) {
-        let link = Arc::clone(self.caller.link());
+    /// The request in a frame; `None` when the frame is none, or not for this link. An error is not counted yet:
+    /// another link may take the frame.
+    fn read(&mut self, frame: &Frame<'_>) -> Result<Option<CdrBytes>, DecodeError> {
+        let link = self.caller.link();
         if !link.wants(frame.tag) {
-            return;
+            return Ok(None);
         }
         link.count_frame(frame.bytes.len(), frame.received);
-        let request = match self.caller.run(frame.received, |caller, _| caller.request(frame)) {
-            Some(Ok(Some(request))) => request,
-            Some(Err(error)) => {
-                link.stats.decode_errors.inc();
-                self.caller.told(&mut self.errors, &error, frame.received, |caller| caller.explain());
-                return self.refuse(frame, out);
-            }
-            Some(Ok(None)) | None => return,
-        };
+        self.caller.run(frame.received, |caller, _| caller.request(frame)).unwrap_or(Ok(None))
+    }
+
+    /// Starts the call that a frame asks for.
+    fn call(
+        &mut self,
+        index: usize,
+        frame: &Frame<'_>,
+        request: CdrBytes,
+        calls: &mut Calls,
+        out: &mut FrameOut,
+    ) {
+        let stats = &self.caller.link().stats;
         if self.limiter.as_mut().is_some_and(|limiter| !limiter.admit(frame.received)) {
-            link.stats.dropped_rate.inc();
+            stats.dropped_rate.inc();
             return;
         }
-        link.stats.messages.inc();
+        stats.messages.inc();
         let call = Pending { link: index, peer: frame.peer };
         if let Err(error) = calls.start(call, &self.client, request, now() + CALL_TIMEOUT) {
             self.answer(frame.peer, Err(&error.to_string()), out);
@@ -214,8 +231,10 @@ impl CallLink {
         discard(out);
     }
 
-    /// Tells the sender of a frame that is no request what is wrong with it, if the codec has words for that.
-    fn refuse(&mut self, frame: &Frame<'_>, out: &mut FrameOut) {
+    /// Counts a frame that no link takes and tells its sender what is wrong with it, if the codec has words for that.
+    fn refuse(&mut self, frame: &Frame<'_>, error: DecodeError, out: &mut FrameOut) {
+        self.caller.link().stats.decode_errors.inc();
+        self.caller.told(&mut self.errors, &error, frame.received, |caller| caller.explain());
         let now = now();
         if self.refusals.admit(now) && self.caller.run(now, |caller, _| caller.refusal(out)).is_some() {
             self.send(frame.peer, out, now);

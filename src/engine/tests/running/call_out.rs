@@ -121,3 +121,43 @@ async fn rate_limit_holds_back_calls() {
     .expect("two calls held back");
     assert_eq!(world.devices.wire.sent().len(), 1);
 }
+
+/// One rule with two services, and both servers, which answer with their names.
+fn two_services() -> World {
+    let mut world = World::new();
+    let source = world.transport(&udp(9000));
+    let links = vec![(service_link("/a"), None), (service_link("/b"), None)];
+    world.rule("call", UdpToRosservice, Some(source), links);
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_link_that_takes_a_request_alone_answers_it() {
+    let world = two_services();
+    let running = world.start().await;
+    let _a = world.ros.answer(&service("/a"), |_| Ok(cdr(b"a")));
+    let _b = world.ros.answer(&service("/b"), |_| Ok(cdr(b"b")));
+    for (asker, bytes) in [(41, b"!/b".as_slice()), (42, b"!/a"), (43, b"?x")] {
+        world.devices.datagram(&udp(9000), bytes, peer(asker)).await;
+        world.devices.wire.wait(usize::from(asker - 40)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let expected = [answer(41, b"=b"), answer(42, b"=a"), answer(43, b"=a")];
+    assert_eq!(world.devices.wire.sent(), expected);
+    let (a, b) = (counters(&running, 0, 0), counters(&running, 0, 1));
+    assert_eq!((a.messages, a.calls, a.decode_errors), (2, 2, 0));
+    assert_eq!((b.messages, b.calls, b.decode_errors), (1, 1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_that_no_link_takes_is_refused_once() {
+    let world = two_services();
+    let running = world.start().await;
+    for bytes in [b"!/c".as_slice(), b"chatter"] {
+        world.devices.datagram(&udp(9000), bytes, peer(41)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(world.devices.wire.sent(), [answer(41, b"refused")]);
+    let (a, b) = (counters(&running, 0, 0), counters(&running, 0, 1));
+    assert_eq!((a.decode_errors, b.decode_errors), (1, 0));
+}

@@ -87,9 +87,10 @@ impl Codec for Raw {
         Ok(Box::new(Instance { naming: self.info.name == NAMING.name, ..Instance::default() }))
     }
 
-    fn caller(&self, _cx: &CodecContext<'_>) -> Result<Box<dyn Caller>, CodecError> {
+    fn caller(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Caller>, CodecError> {
         self.made.fetch_add(1, SeqCst);
-        Ok(Box::new(Instance::default()))
+        let service = cx.link.service.as_ref().map_or_else(String::new, |spec| spec.name.to_string());
+        Ok(Box::new(Instance { service, ..Instance::default() }))
     }
 }
 
@@ -99,6 +100,8 @@ struct Instance {
     /// The open request, for sending it again.
     request: Vec<u8>,
     naming: bool,
+    /// The service a caller is for.
+    service: String,
 }
 
 impl Decoder for Instance {
@@ -186,12 +189,14 @@ impl Exchange for Instance {
 }
 
 impl Caller for Instance {
-    /// `?` and a body is a request.
+    /// `?` and a body is a request, `!` and a service name one that only that service takes.
     fn request(&mut self, frame: &Frame<'_>) -> Result<Option<CdrBytes>, DecodeError> {
         match frame.bytes {
             b"bad" => Err(DecodeError::BadMagic),
             b"panic" => panic!("told to"),
             [b'?', body @ ..] => Ok(Some(cdr(body))),
+            [b'!', name @ ..] if name == self.service.as_bytes() => Ok(Some(cdr(name))),
+            [b'!', ..] => Err(DecodeError::OutOfRange("service")),
             _ => Ok(None),
         }
     }
