@@ -37,8 +37,6 @@ pub(crate) struct SerialRoute {
     spare: Spare,
     refused: LogThrottle,
     foreign: LogThrottle,
-    /// The port has given valid MAVLink.
-    mavlink: bool,
     /// The way back, where it is wanted.
     upstream: Option<Upstream>,
 }
@@ -80,7 +78,6 @@ impl SerialRoute {
             spare: Spare::default(),
             refused: LogThrottle::new(),
             foreign: LogThrottle::new(),
-            mavlink: false,
             upstream,
         })
     }
@@ -103,9 +100,6 @@ impl SerialRoute {
         let mut outbox = Outbox::new(&mut self.spare);
         let (mut frames, mut bytes) = (0, 0);
         for piece in pieces {
-            if !self.mavlink {
-                self.mavlink = piece.packet.is_some_and(|packet| packet.checksum_ok() == Some(true));
-            }
             let most = if piece.packet.is_some() { piece.bytes.len() } else { RAW_DATAGRAM };
             for datagram in piece.bytes.chunks(most.max(1)) {
                 frames += 1;
@@ -155,7 +149,7 @@ impl SerialRoute {
         let Some(upstream) = &mut self.upstream else { return };
         for datagram in upstream.batch.iter().skip(upstream.queued) {
             let endpoint = self.stats.endpoints.iter().find(|endpoint| endpoint.addr == datagram.from);
-            if endpoint.is_none() && self.mavlink && !holds_mavlink(datagram.bytes) {
+            if endpoint.is_none() && !holds_mavlink(datagram.bytes) {
                 upstream.queued += 1;
                 self.stats.foreign.add(1, datagram.bytes.len() as u64);
                 if let Some(count) = self.foreign.event(Instant::now()) {
