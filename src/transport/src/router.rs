@@ -17,14 +17,17 @@
 //! - Other protocols pass as well, until the FCU has sent valid MAVLink. From then on only a datagram that holds a valid
 //!   frame makes its sender a vehicle, moves the FCU or claims a system id. Other datagrams of unknown senders are
 //!   **foreign**: counted, and sent to nobody. What the FCU, a known vehicle, a station or an endpoint sends is not
-//!   looked at for this. An autopilot takes the place of an FCU that never sent MAVLink at once.
+//!   looked at for this.
+//! - Once the FCU has shown to be an **autopilot** (component 1, or a HEARTBEAT that names one), only another autopilot
+//!   takes its place, however long it is silent: a companion computer or a camera of the same system never does. An
+//!   autopilot takes the place of an FCU that is none at once. The same holds for the vehicle of a system id.
 //! - Several vehicles on one port are told apart by MAVLink system id: a frame for one system goes to the vehicle it is
 //!   for, a frame for all goes to all, anything else goes to the FCU. With a single vehicle, or without MAVLink, no byte
 //!   is looked at for this.
 //!
 //! Datagrams are sent on as they came, whatever they hold and however large. Bytes of a serial port are cut into
-//! datagrams between MAVLink frames, so that no frame is torn; bytes that are no MAVLink are sent on too. Once the port
-//! gave valid MAVLink, what reaches its upstream socket from no endpoint and without MAVLink is foreign, too.
+//! datagrams between MAVLink frames, so that no frame is torn; bytes that are no MAVLink are sent on too. What reaches
+//! the upstream socket from no endpoint's address and without MAVLink is foreign, whatever the port gave so far.
 //!
 //! A datagram that the kernel has no room for is dropped and counted. Bytes for a serial port that is slower than the
 //! endpoints wait in the socket's buffer; while the port is away they are dropped.

@@ -1,4 +1,4 @@
-//! What a datagram's first MAVLink frame says about its sender.
+//! What a datagram's MAVLink frames say about its sender.
 #![warn(clippy::indexing_slicing)]
 
 use rostrans_mavlink::{Event, Packet, frames};
@@ -19,11 +19,29 @@ pub(crate) enum Evidence {
 /// Looks at the first frame; reads its checksum, so it is not for every datagram.
 pub(crate) fn evidence(datagram: &[u8]) -> Evidence {
     let Some(Event::Packet(packet)) = frames(datagram).next() else { return Evidence::Unknown };
+    of_packet(&packet)
+}
+
+/// Looks at every frame until one settles it, for datagrams that begin with other bytes or with a companion's frame.
+pub(crate) fn evidence_anywhere(datagram: &[u8]) -> Evidence {
+    let mut found = Evidence::Unknown;
+    for event in frames(datagram) {
+        let Event::Packet(packet) = event else { continue };
+        match of_packet(&packet) {
+            Evidence::Unknown => {}
+            Evidence::Mavlink => found = Evidence::Mavlink,
+            settled => return settled,
+        }
+    }
+    found
+}
+
+fn of_packet(packet: &Packet<'_>) -> Evidence {
     if packet.checksum_ok() != Some(true) {
         return Evidence::Unknown;
     }
     if packet.msgid == HEARTBEAT
-        && let by_heartbeat @ (Evidence::Autopilot | Evidence::Station) = of_heartbeat(&packet)
+        && let by_heartbeat @ (Evidence::Autopilot | Evidence::Station) = of_heartbeat(packet)
     {
         return by_heartbeat;
     }
@@ -106,6 +124,19 @@ mod tests {
         for bytes in [&b""[..], b"hello", &broken, &broken[..9]] {
             assert_eq!(evidence(bytes), Evidence::Unknown);
         }
+    }
+
+    #[test]
+    fn first_frame_that_settles_it_counts_wherever_it_stands() {
+        let (companion, autopilot, station) =
+            (frame(191, 76, &[1; 33]), frame(1, 30, &[1; 28]), frame(190, 76, &[1; 33]));
+        let mut broken = autopilot.clone();
+        broken[15] ^= 1;
+        let anywhere = |parts: &[&[u8]]| evidence_anywhere(&parts.concat());
+        assert_eq!(anywhere(&[b"noise", &companion, &autopilot, &station]), Evidence::Autopilot);
+        assert_eq!(anywhere(&[&companion, &station, &autopilot]), Evidence::Station);
+        assert_eq!(anywhere(&[&companion, &broken]), Evidence::Mavlink);
+        assert_eq!(anywhere(&[b"noise", &broken]), Evidence::Unknown);
     }
 
     #[test]

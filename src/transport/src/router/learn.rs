@@ -11,7 +11,7 @@ use std::{
 use rostrans_mavlink::{Event, frames};
 use tracing::{debug, info};
 
-use super::evidence::{Evidence, evidence, holds_mavlink, sysid};
+use super::evidence::{Evidence, evidence, evidence_anywhere, holds_mavlink, sysid};
 
 /// Silence after which any other address may be the flight controller.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -190,13 +190,9 @@ impl Learner {
     fn judge(&mut self, index: usize, datagram: &[u8]) -> bool {
         let is_fcu = self.fcu == Some(index);
         let Some(sender) = self.senders.get_mut(index) else { return true };
-        let mut new = evidence(datagram);
+        let new = if self.mavlink { evidence_anywhere(datagram) } else { evidence(datagram) };
         if new == Evidence::Unknown && self.mavlink && !is_fcu && !sender.speaks_mavlink() {
-            // The first frame may stand behind other bytes.
-            if !holds_mavlink(datagram) {
-                return false;
-            }
-            new = Evidence::Mavlink;
+            return false;
         }
         let is_news = match new {
             Evidence::Unknown => false,
@@ -241,7 +237,7 @@ impl Learner {
     }
 
     fn claim_sysid(&mut self, sysid: u8, index: usize, datagram: &[u8], now: Instant) {
-        if self.owner(sysid).is_some_and(|old| !self.gives_way(old, index, now)) || !holds_mavlink(datagram) {
+        if self.owner(sysid).is_some_and(|old| !self.replaces(index, old, now)) || !holds_mavlink(datagram) {
             return;
         }
         if let Some(owner) = self.owners.get_mut(usize::from(sysid)) {
@@ -251,7 +247,7 @@ impl Learner {
     }
 
     fn claim_fcu(&mut self, index: usize, datagram: &[u8], now: Instant) {
-        if self.fcu.is_some_and(|old| !self.outranks(index, old) && !self.gives_way(old, index, now))
+        if self.fcu.is_some_and(|old| !self.replaces(index, old, now))
             || self.mavlink && !holds_mavlink(datagram)
         {
             return;
@@ -269,10 +265,16 @@ impl Learner {
         }
     }
 
-    /// True when `new` is an autopilot and `old` never sent MAVLink: whoever came first by chance.
-    fn outranks(&self, new: usize, old: usize) -> bool {
-        let is = |index: usize, test: fn(&Sender) -> bool| self.senders.get(index).is_some_and(test);
-        is(new, |s| s.evidence == Evidence::Autopilot) && is(old, |s| !s.speaks_mavlink())
+    /// True when `new` may take the place of `old`: an autopilot at once from a sender that is none, and nobody else from
+    /// an autopilot; among equals, silence decides.
+    fn replaces(&self, new: usize, old: usize, now: Instant) -> bool {
+        let is_autopilot =
+            |index: usize| self.senders.get(index).is_some_and(|s| s.evidence == Evidence::Autopilot);
+        match (is_autopilot(new), is_autopilot(old)) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => self.gives_way(old, new, now),
+        }
     }
 
     /// True when the silence of `old` lets `new` take its place.

@@ -233,3 +233,33 @@ fn vehicle_moves_and_system_ids_are_claimed_only_with_a_valid_frame() {
     assert_eq!(b.fcu().as_deref(), Some("10.0.0.1:5000"));
     assert_eq!(b.upstream(9000, &command_for(9)), ["10.0.0.1:5000"]);
 }
+
+#[test]
+fn silent_autopilot_keeps_its_place_against_senders_that_are_none() {
+    for rival in ["10.0.0.1:6000", "10.0.0.2:5000"] {
+        let mut b = Bench::new();
+        b.hear(0, "10.0.0.1:5000", &autopilot(1));
+        for ms in [1300, 9000, 90_000] {
+            assert_eq!(b.hear(ms, rival, &companion(1)), Origin::Vehicle, "its bytes reach the endpoints");
+            for bytes in [command_for(1), command_for(9), b"raw".to_vec()] {
+                assert_eq!(b.upstream(ms, &bytes), ["10.0.0.1:5000"], "{rival} at {ms} ms");
+            }
+        }
+        b.hear(90_001, rival, &[companion(1), autopilot(1)].concat());
+        for bytes in [command_for(1), command_for(9), b"raw".to_vec()] {
+            assert_eq!(b.upstream(90_001, &bytes), [rival], "an autopilot behind another frame is one");
+        }
+    }
+}
+
+#[test]
+fn autopilot_takes_its_place_from_a_companion_at_once() {
+    let mut b = Bench::new();
+    b.hear(0, "10.0.0.1:6000", &companion(1));
+    assert_eq!(b.upstream(0, &command_for(1)), ["10.0.0.1:6000"], "for want of a better");
+    b.hear(1, "10.0.0.1:5000", &autopilot(1));
+    b.hear(2, "10.0.0.1:6000", &companion(1));
+    for bytes in [command_for(1), command_for(0), command_for(9), b"raw".to_vec()] {
+        assert_eq!(b.upstream(2, &bytes), ["10.0.0.1:5000"]);
+    }
+}
