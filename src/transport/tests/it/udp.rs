@@ -41,6 +41,19 @@ async fn mavlink_datagram_is_cut_and_its_tail_is_not_joined_with_the_next_peer()
 }
 
 #[tokio::test]
+async fn largest_datagram_of_garbage_hides_no_packet() {
+    let garbage = [0x55; 65_507];
+    let mut run = Run::udp(Framing::Mavlink, Options::default());
+    assert_eq!(run.next().await, Told::Up);
+    let a = peer();
+    a.send_to(&garbage, run.addr()).unwrap();
+    a.send_to(&heartbeat(1, 1), run.addr()).unwrap();
+    assert_eq!(run.next().await, Told::Malformed(Malformed::Skipped(garbage.len())));
+    assert_eq!(run.frame().await, heartbeat(1, 1));
+    run.stop().await;
+}
+
+#[tokio::test]
 async fn answers_leave_by_the_same_port_for_the_peer_heard_last() {
     let mut run = Run::udp(Framing::Datagram, Options::default());
     assert_eq!(run.next().await, Told::Up);
