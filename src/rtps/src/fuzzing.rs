@@ -1,6 +1,6 @@
 //! Entry points for fuzzers: plain functions over bytes that must return, whatever the bytes are.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use crate::wire::{
     SPDP_READER, SPDP_WRITER,
 };
 
-const PEER: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7412);
+const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7412);
 
 /// Parses `data` as a message and as discovery payloads.
 pub fn parse(data: &[u8]) {
@@ -61,7 +61,7 @@ pub fn datagrams(data: &[u8]) {
 fn participant(now: Instant) -> (Core, Guid) {
     let [v0, v1] = VENDOR_ID;
     let guid = |n: u8| Guid { prefix: [v0, v1, n, 0, 0, 0, 0, 0, 0, 0, 0, n], entity: PARTICIPANT };
-    let at = |port| vec![SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)];
+    let at = |port| vec![SocketAddr::from((Ipv4Addr::LOCALHOST, port))];
     let data = |n: u8, port| ParticipantData {
         guid: guid(n),
         metatraffic: at(port),

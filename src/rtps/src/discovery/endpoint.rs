@@ -1,4 +1,4 @@
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 use super::{MAX_LOCATORS, read_duration, read_octets};
 use crate::endpoint::{EndpointSpec, History};
@@ -20,12 +20,12 @@ pub(crate) struct EndpointData {
     pub(crate) qos: RemoteQos,
     pub(crate) user_data: Vec<u8>,
     /// Own addresses; empty means those of the participant.
-    pub(crate) locators: Vec<SocketAddrV4>,
+    pub(crate) locators: Vec<SocketAddr>,
 }
 
 impl EndpointData {
     /// The announcement of a local endpoint.
-    pub(crate) fn local(guid: Guid, spec: &EndpointSpec, locators: &[SocketAddrV4]) -> Self {
+    pub(crate) fn local(guid: Guid, spec: &EndpointSpec, locators: &[SocketAddr]) -> Self {
         let qos = &spec.qos;
         Self {
             guid,

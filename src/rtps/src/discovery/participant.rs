@@ -1,4 +1,4 @@
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::{MAX_LOCATORS, read_duration, read_octets, write_duration};
@@ -19,9 +19,9 @@ const BUILTIN_ENDPOINTS: u32 = 0x3f;
 pub(crate) struct ParticipantData {
     pub(crate) guid: Guid,
     /// Where discovery traffic goes.
-    pub(crate) metatraffic: Vec<SocketAddrV4>,
+    pub(crate) metatraffic: Vec<SocketAddr>,
     /// Where samples go unless an endpoint says otherwise.
-    pub(crate) user: Vec<SocketAddrV4>,
+    pub(crate) user: Vec<SocketAddr>,
     pub(crate) lease: Duration,
     pub(crate) user_data: Vec<u8>,
 }
@@ -77,16 +77,14 @@ impl ParticipantData {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
-
     use super::*;
 
     #[test]
     fn an_announcement_round_trips() {
         let data = ParticipantData {
             guid: Guid { prefix: [3; 12], entity: [0, 0, 1, 0xc1] },
-            metatraffic: vec![SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7410)],
-            user: vec![SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7411)],
+            metatraffic: vec!["127.0.0.1:7410".parse().unwrap()],
+            user: vec!["127.0.0.1:7411".parse().unwrap(), "[2001:db8::7]:7411".parse().unwrap()],
             lease: Duration::from_millis(20_500),
             user_data: b"enclave=/;".to_vec(),
         };

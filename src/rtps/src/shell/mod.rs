@@ -7,7 +7,7 @@
 mod socket;
 mod thread;
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -121,7 +121,7 @@ impl Shared {
         let mut batch = [Datagram::new(&[], None); BATCH];
         let mut used = 0;
         for (to, head, body) in out.iter() {
-            let datagram = Datagram::gather(head, body, Some(SocketAddr::V4(to)));
+            let datagram = Datagram::gather(head, body, Some(to));
             if to.ip().is_multicast() {
                 self.sockets.multicast.iter().for_each(|s| self.send_all(s, &[datagram]));
                 continue;

@@ -1,5 +1,5 @@
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 use rostrans_net::{BindOptions, Interface, bind, interfaces, join_multicast, set_multicast_if};
 use tracing::{info, warn};
@@ -25,10 +25,10 @@ pub(crate) struct Sockets {
 /// What the core has to know about the sockets.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
-    pub(crate) metatraffic: Vec<SocketAddrV4>,
-    pub(crate) user: Vec<SocketAddrV4>,
-    pub(crate) announce_to: Vec<SocketAddrV4>,
-    pub(crate) local: Vec<Ipv4Addr>,
+    pub(crate) metatraffic: Vec<SocketAddr>,
+    pub(crate) user: Vec<SocketAddr>,
+    pub(crate) announce_to: Vec<SocketAddr>,
+    pub(crate) local: Vec<IpAddr>,
 }
 
 /// Participants on one host that find each other without multicast.
@@ -80,7 +80,7 @@ pub(crate) fn open(config: &ParticipantConfig) -> Result<(Sockets, Addresses), R
         return Ok((Sockets::default(), Addresses::default()));
     }
     let all = interfaces().map_err(RtpsError::Socket)?;
-    let local: Vec<Ipv4Addr> = all.iter().filter_map(v4).collect();
+    let local = all.iter().map(|i| i.addr).collect();
     let wanted = |i: &&Interface| config.interfaces.is_empty() || config.interfaces.contains(&i.addr);
     let with_v4 = |loopback: bool| all.iter().filter(move |i| i.loopback == loopback && v4(i).is_some());
     let mut chosen: Vec<&Interface> = with_v4(false).filter(wanted).collect();
@@ -116,16 +116,16 @@ pub(crate) fn open(config: &ParticipantConfig) -> Result<(Sockets, Addresses), R
     if own.is_empty() {
         own.push(Ipv4Addr::LOCALHOST);
     }
-    let at = |port: u16| own.iter().map(|ip| SocketAddrV4::new(*ip, port)).collect::<Vec<_>>();
-    let mut announce_to: Vec<_> = standard_ports(Ipv4Addr::LOCALHOST, ports)
+    let at = |port: u16| own.iter().map(|ip| SocketAddr::from((*ip, port))).collect::<Vec<_>>();
+    let mut announce_to: Vec<_> = standard_ports(Ipv4Addr::LOCALHOST.into(), ports)
         .filter(|to| to.port() != ports.metatraffic(participant))
         .collect();
     if subnet {
-        announce_to.push(SocketAddrV4::new(GROUP, ports.multicast()));
+        announce_to.push(SocketAddr::from((GROUP, ports.multicast())));
     }
     for peer in static_peers {
         match peer.port() {
-            0 => announce_to.extend(standard_ports(*peer.ip(), ports)),
+            0 => announce_to.extend(standard_ports(peer.ip(), ports)),
             _ => announce_to.push(peer),
         }
     }
@@ -210,8 +210,8 @@ fn options(config: &ParticipantConfig) -> BindOptions {
     }
 }
 
-fn standard_ports(host: Ipv4Addr, ports: Ports) -> impl Iterator<Item = SocketAddrV4> {
-    (0..PARTICIPANTS).map(move |p| SocketAddrV4::new(host, ports.metatraffic(p)))
+fn standard_ports(host: IpAddr, ports: Ports) -> impl Iterator<Item = SocketAddr> {
+    (0..PARTICIPANTS).map(move |p| SocketAddr::new(host, ports.metatraffic(p)))
 }
 
 fn doorbell(port: u16) -> SocketAddr {
@@ -225,10 +225,10 @@ fn v4(interface: &Interface) -> Option<Ipv4Addr> {
     }
 }
 
-fn static_peer(peer: SocketAddr) -> Option<SocketAddrV4> {
+fn static_peer(peer: SocketAddr) -> Option<SocketAddr> {
     match peer {
-        SocketAddr::V4(peer) => Some(peer),
-        SocketAddr::V6(peer) => {
+        SocketAddr::V4(_) => Some(peer),
+        SocketAddr::V6(_) => {
             warn!(%peer, "static peer ignored; only IPv4 is supported");
             None
         }

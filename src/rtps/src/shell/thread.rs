@@ -1,5 +1,5 @@
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -60,10 +60,8 @@ fn receive(shared: &Shared) {
 fn take(shared: &Shared, batch: &RecvBatch, out: &mut Outbox, inbox: &mut Inbox) {
     shared.with(out, |core, now, out| {
         for datagram in batch.iter() {
-            if let SocketAddr::V4(from) = datagram.from
-                && !datagram.bytes.is_empty()
-            {
-                core.handle(datagram.bytes, from, now, out, inbox);
+            if !datagram.bytes.is_empty() {
+                core.handle(datagram.bytes, datagram.from, now, out, inbox);
             }
         }
         core.flush(now, out);

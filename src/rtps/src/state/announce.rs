@@ -1,6 +1,6 @@
 //! Telling others about ourselves.
 
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -30,7 +30,7 @@ impl Core {
     }
 
     /// The configured addresses, then peers that are at none of them.
-    fn announce_targets(&self) -> Vec<SocketAddrV4> {
+    fn announce_targets(&self) -> Vec<SocketAddr> {
         let own = &self.config.data.metatraffic;
         let mut targets: Vec<_> =
             self.config.announce_to.iter().copied().filter(|to| !own.contains(to)).collect();
@@ -43,7 +43,7 @@ impl Core {
     }
 
     /// Announces the participant to these addresses.
-    pub(super) fn announce_to(&self, targets: &[SocketAddrV4], out: &mut Outbox) {
+    pub(super) fn announce_to(&self, targets: &[SocketAddr], out: &mut Outbox) {
         let Some((first, rest)) = targets.split_first() else { return };
         let payload = self.config.data.payload();
         out.message(*first, self.prefix(), |e| {

@@ -1,5 +1,5 @@
 use std::collections::VecDeque;
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::history::Slot;
@@ -12,7 +12,7 @@ use crate::wire::Entity;
 /// scan need not wait for an image; so do fresh samples and repairs, and the readers to repair.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    pub(crate) to: SocketAddrV4,
+    pub(crate) to: SocketAddr,
     pub(crate) path: Path,
     /// One queue for each writer that has something to send, next writer first.
     fresh: VecDeque<(Entity, VecDeque<Job>)>,
@@ -109,7 +109,7 @@ const SPEED_UP: f64 = 1.1;
 const FASTEST: f64 = 4.0;
 
 impl Lane {
-    pub(crate) fn new(to: SocketAddrV4, path: Path, bytes_per_s: u64, now: Instant) -> Self {
+    pub(crate) fn new(to: SocketAddr, path: Path, bytes_per_s: u64, now: Instant) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a rate needs no 53 bits")]
         let rate = bytes_per_s.max(1000) as f64;
         Self {

@@ -32,7 +32,7 @@ mod tests;
 mod writer;
 
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -56,9 +56,9 @@ pub(crate) struct CoreConfig {
     /// What we announce about ourselves.
     pub(crate) data: ParticipantData,
     /// Where announcements go, besides to known peers.
-    pub(crate) announce_to: Vec<SocketAddrV4>,
+    pub(crate) announce_to: Vec<SocketAddr>,
     /// Addresses of this host.
-    pub(crate) local: Vec<Ipv4Addr>,
+    pub(crate) local: Vec<IpAddr>,
     /// Treat ourselves as a peer.
     pub(crate) match_own: bool,
     pub(crate) limits: Limits,

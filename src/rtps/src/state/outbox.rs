@@ -1,4 +1,4 @@
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) struct Outbox {
 
 #[derive(Debug)]
 struct Transmit {
-    to: SocketAddrV4,
+    to: SocketAddr,
     head: Range<usize>,
     /// Sent behind `head` without being copied here.
     body: Bytes,
@@ -27,14 +27,14 @@ const KEEP: usize = 256 << 10;
 
 impl Outbox {
     /// Adds one message to `to`.
-    pub(crate) fn message(&mut self, to: SocketAddrV4, from: Prefix, write: impl FnOnce(&mut Encoder<'_>)) {
+    pub(crate) fn message(&mut self, to: SocketAddr, from: Prefix, write: impl FnOnce(&mut Encoder<'_>)) {
         self.gather(to, from, write, Bytes::new());
     }
 
     /// Adds one message whose last bytes are `body`.
     pub(crate) fn gather(
         &mut self,
-        to: SocketAddrV4,
+        to: SocketAddr,
         from: Prefix,
         write: impl FnOnce(&mut Encoder<'_>),
         body: Bytes,
@@ -45,7 +45,7 @@ impl Outbox {
     }
 
     /// Adds the last message once more, to another address.
-    pub(crate) fn repeat(&mut self, to: SocketAddrV4) {
+    pub(crate) fn repeat(&mut self, to: SocketAddr) {
         if let Some(last) = self.items.last() {
             let (head, body) = (last.head.clone(), last.body.clone());
             self.items.push(Transmit { to, head, body });
@@ -57,7 +57,7 @@ impl Outbox {
         self.items.last().map_or(0, |item| item.head.len() + item.body.len())
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (SocketAddrV4, &[u8], &[u8])> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SocketAddr, &[u8], &[u8])> {
         self.items.iter().map(|item| {
             let head = self.buf.get(item.head.clone()).unwrap_or_default();
             (item.to, head, &item.body[..])

@@ -1,5 +1,5 @@
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 use super::lane::{Lane, Path};
@@ -27,7 +27,7 @@ pub(crate) struct Peer {
 /// An address and how to get there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Address {
-    pub(crate) to: SocketAddrV4,
+    pub(crate) to: SocketAddr,
     pub(crate) path: Path,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Address {
 pub(crate) struct RemoteWriter {
     /// `None` for the builtin ones.
     pub(crate) data: Option<EndpointData>,
-    pub(crate) to: SocketAddrV4,
+    pub(crate) to: SocketAddr,
     pub(crate) proxies: Vec<WriterProxy>,
     /// Shared by the proxies, so that a sample is put together once.
     pub(crate) partials: Partials,
@@ -62,28 +62,32 @@ impl Peer {
 ///
 /// A peer on this host is reached over loopback when it listens there. A loopback address of any other host means
 /// that host itself and is of no use.
-pub(crate) fn choose(locators: &[SocketAddrV4], same_host: bool, local: &[Ipv4Addr]) -> Option<Address> {
-    let is_local = |ip: &Ipv4Addr| ip.is_loopback() || local.contains(ip);
-    let usable = || locators.iter().filter(|l| same_host || !l.ip().is_loopback());
+pub(crate) fn choose(locators: &[SocketAddr], same_host: bool, local: &[IpAddr]) -> Option<Address> {
+    let is_local = |ip: &IpAddr| ip.is_loopback() || local.contains(ip);
+    let usable = || locators.iter().filter(|l| l.is_ipv4() && (same_host || !l.ip().is_loopback()));
     let best = usable()
         .find(|l| same_host && l.ip().is_loopback())
-        .or_else(|| usable().find(|l| same_host && is_local(l.ip())))
-        .or_else(|| usable().find(|l| local.iter().any(|ip| same_net(*ip, *l.ip()))))
+        .or_else(|| usable().find(|l| same_host && is_local(&l.ip())))
+        .or_else(|| usable().find(|l| local.iter().any(|ip| same_net(*ip, l.ip()))))
         .or_else(|| usable().next())?;
-    let path = if is_local(best.ip()) { Path::Loopback } else { Path::Lan };
+    let path = if is_local(&best.ip()) { Path::Loopback } else { Path::Lan };
     Some(Address { to: *best, path })
 }
 
 /// Whether two addresses share their first three bytes: the netmask is unknown, so this is only a preference.
-fn same_net(a: Ipv4Addr, b: Ipv4Addr) -> bool {
+fn same_net(a: IpAddr, b: IpAddr) -> bool {
+    let (IpAddr::V4(a), IpAddr::V4(b)) = (a, b) else { return false };
     a.octets().iter().zip(b.octets()).take(3).all(|(x, y)| *x == y)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
-    const LOCAL: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(192, 168, 1, 5)];
+    const LOCAL: [IpAddr; 2] =
+        [IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), IpAddr::V4(Ipv4Addr::new(192, 168, 1, 5))];
 
     fn chosen(locators: &[&str], same_host: bool) -> Option<(String, Path)> {
         let locators: Vec<_> = locators.iter().map(|l| l.parse().unwrap()).collect();

@@ -1,6 +1,6 @@
 //! Datagrams coming in.
 
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use super::Core;
@@ -33,7 +33,7 @@ impl Core {
     pub(crate) fn handle(
         &mut self,
         datagram: &[u8],
-        from: SocketAddrV4,
+        from: SocketAddr,
         now: Instant,
         out: &mut Outbox,
         inbox: &mut Inbox,
@@ -47,7 +47,7 @@ impl Core {
             // Whatever it says, it is alive.
             peer.expires = peer.expires.max(now + peer.data.lease);
         }
-        let same_host = from.ip().is_loopback() || self.config.local.contains(from.ip());
+        let same_host = from.ip().is_loopback() || self.config.local.contains(&from.ip());
         let mut cx = Context { source: message.prefix, same_host, source_time: None, for_us: true };
         for submessage in message.submessages() {
             let Ok(submessage) = submessage else {

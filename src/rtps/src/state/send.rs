@@ -1,5 +1,6 @@
 //! Samples going out.
 
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -186,7 +187,7 @@ fn check(writer: &mut LocalWriter, payload: &Bytes, only_to: Option<Guid>) -> Re
 }
 
 /// Tells all readers at `to` that `seq` is not for them.
-fn strike(writer: Entity, seq: i64, to: std::net::SocketAddrV4, me: Prefix, out: &mut Outbox) {
+fn strike(writer: Entity, seq: i64, to: SocketAddr, me: Prefix, out: &mut Outbox) {
     let gap = Gap { reader: UNKNOWN_ENTITY, writer, start: seq, list: SequenceSet::new(seq + 1) };
     out.message(to, me, |e| e.gap(&gap));
 }

@@ -1,7 +1,5 @@
 //! What is known about others, for people.
 
-use std::net::SocketAddr;
-
 use super::Core;
 use super::matching::{reader_mismatch, writer_mismatch};
 use super::peer::RemoteWriter;
@@ -19,7 +17,7 @@ impl Core {
             graph.participants.push(RemoteParticipant {
                 guid: peer.data.guid,
                 user_data: peer.data.user_data.clone(),
-                locators: peer.data.user.iter().map(|l| SocketAddr::V4(*l)).collect(),
+                locators: peer.data.user.clone(),
             });
             for data in peer.writers.values().filter_map(|w| w.data.as_ref()) {
                 graph.endpoints.push(endpoint(data, true));

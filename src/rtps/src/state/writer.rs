@@ -1,4 +1,4 @@
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ pub(crate) struct LocalWriter {
 #[derive(Debug)]
 pub(crate) struct ReaderProxy {
     pub(crate) guid: Guid,
-    pub(crate) to: SocketAddrV4,
+    pub(crate) to: SocketAddr,
     pub(crate) path: Path,
     pub(crate) reliable: bool,
     /// First number meant for this reader.
@@ -62,7 +62,7 @@ pub(crate) struct FragmentRepair {
 #[derive(Debug)]
 pub(crate) struct Dest {
     pub(crate) prefix: Prefix,
-    pub(crate) to: SocketAddrV4,
+    pub(crate) to: SocketAddr,
     pub(crate) path: Path,
     /// The reader meant, or all of them.
     pub(crate) reader: Entity,
@@ -249,7 +249,7 @@ impl LocalWriter {
 }
 
 impl ReaderProxy {
-    pub(crate) fn new(guid: Guid, to: SocketAddrV4, path: Path, reliable: bool) -> Self {
+    pub(crate) fn new(guid: Guid, to: SocketAddr, path: Path, reliable: bool) -> Self {
         Self {
             guid,
             to,

@@ -1,7 +1,7 @@
 //! The simulated network: virtual time, addresses, loss, duplication, latency and reordering.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ pub(super) struct Net {
     pub(super) rng: Rng,
     pub(super) nodes: Vec<Node>,
     /// Datagrams on their way, by arrival.
-    wire: BTreeMap<(Instant, u64), (SocketAddrV4, SocketAddrV4, Vec<u8>)>,
+    wire: BTreeMap<(Instant, u64), (SocketAddr, SocketAddr, Vec<u8>)>,
     sent: u64,
     /// Everything that was ever sent, when wanted.
     pub(super) capture: Option<Vec<Vec<u8>>>,
@@ -65,7 +65,7 @@ pub(super) struct Net {
 pub(super) struct Node {
     pub(super) core: Core,
     pub(super) counters: Arc<Counters>,
-    ports: [SocketAddrV4; 2],
+    ports: [SocketAddr; 2],
     pub(super) alive: bool,
     pub(super) graph_changes: usize,
 }
@@ -90,13 +90,13 @@ impl Net {
         net
     }
 
-    fn ports(lan: bool, place: usize) -> [SocketAddrV4; 2] {
+    fn ports(lan: bool, place: usize) -> [SocketAddr; 2] {
         let place = u16::try_from(place).unwrap();
         if lan {
-            let ip = Ipv4Addr::new(10, 0, 0, u8::try_from(place + 1).unwrap());
-            [SocketAddrV4::new(ip, 7410), SocketAddrV4::new(ip, 7411)]
+            let ip = IpAddr::from([10, 0, 0, u8::try_from(place + 1).unwrap()]);
+            [SocketAddr::new(ip, 7410), SocketAddr::new(ip, 7411)]
         } else {
-            [7410, 7411].map(|port| SocketAddrV4::new(Ipv4Addr::LOCALHOST, port + 2 * place))
+            [7410, 7411].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port + 2 * place)))
         }
     }
 
@@ -114,7 +114,7 @@ impl Net {
                 user_data: b"enclave=/;".to_vec(),
             },
             announce_to: (0..8).map(|p| Self::ports(self.lan, p)[0]).collect(),
-            local: vec![*metatraffic.ip()],
+            local: vec![metatraffic.ip()],
             match_own: self.match_own,
             limits: Limits {
                 peers: 16,
@@ -238,7 +238,7 @@ impl Net {
     }
 
     /// Gives one datagram to a participant.
-    pub(super) fn feed(&mut self, node: usize, bytes: &[u8], from: SocketAddrV4) {
+    pub(super) fn feed(&mut self, node: usize, bytes: &[u8], from: SocketAddr) {
         let (mut out, mut inbox) = (Outbox::default(), Inbox::default());
         let core = &mut self.nodes[node].core;
         core.handle(bytes, from, self.now, &mut out, &mut inbox);
