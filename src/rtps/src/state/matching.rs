@@ -1,6 +1,6 @@
 //! Peers and endpoints coming and going, and which of them talk to each other.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -231,7 +231,7 @@ impl RemoteWriter {
     }
 }
 
-pub(super) fn unmatch(readers: &HashMap<Entity, LocalReader>, writer: &RemoteWriter) {
+pub(super) fn unmatch(readers: &BTreeMap<Entity, LocalReader>, writer: &RemoteWriter) {
     for reader in writer.proxies.iter().filter_map(|p| readers.get(&p.reader)) {
         reader.matched.fetch_sub(1, Ordering::Relaxed);
     }

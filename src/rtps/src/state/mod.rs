@@ -1,8 +1,8 @@
 //! The protocol engine without sockets and clocks.
 //!
 //! [`Core`] is fed with datagrams, user calls and the time, and puts what is to be sent into an [`Outbox`] and what
-//! the user is to hear into an [`Inbox`]. The same inputs give the same outputs, but for the order of what goes to
-//! different peers, so tests run whole networks of participants over a simulated link.
+//! the user is to hear into an [`Inbox`]. The same inputs give the same outputs, so tests run whole networks
+//! of participants over a simulated link, each run from a seed.
 //!
 //! ```text
 //! handle(datagram) --> peers > remote writers > WriterProxy --> Inbox (samples)
@@ -31,7 +31,7 @@ mod snapshot;
 mod tests;
 mod writer;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -69,9 +69,9 @@ pub(crate) struct CoreConfig {
 pub(crate) struct Core {
     config: CoreConfig,
     counters: Arc<Counters>,
-    peers: HashMap<Prefix, Peer>,
-    writers: HashMap<Entity, LocalWriter>,
-    readers: HashMap<Entity, LocalReader>,
+    peers: BTreeMap<Prefix, Peer>,
+    writers: BTreeMap<Entity, LocalWriter>,
+    readers: BTreeMap<Entity, LocalReader>,
     next_entity: u32,
     arena: Arena,
     /// Bytes of partly received and early samples of all peers.
@@ -124,9 +124,9 @@ impl Core {
         let mut core = Self {
             config,
             counters,
-            peers: HashMap::new(),
+            peers: BTreeMap::new(),
             writers,
-            readers: HashMap::new(),
+            readers: BTreeMap::new(),
             next_entity: 1,
             arena: Arena::default(),
             pending_bytes: 0,

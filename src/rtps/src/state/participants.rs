@@ -1,6 +1,6 @@
 //! Participants coming and going.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use tracing::info;
@@ -64,8 +64,8 @@ impl Core {
             data,
             metatraffic,
             user,
-            writers: HashMap::new(),
-            readers: HashMap::new(),
+            writers: BTreeMap::new(),
+            readers: BTreeMap::new(),
             lanes: Vec::new(),
             is_local: same_host,
         };
@@ -84,8 +84,8 @@ impl Core {
             metatraffic: choose(&data.metatraffic, true, &self.config.local).unwrap_or(user),
             user,
             data,
-            writers: HashMap::new(),
-            readers: HashMap::new(),
+            writers: BTreeMap::new(),
+            readers: BTreeMap::new(),
             lanes: Vec::new(),
             is_local: true,
         };

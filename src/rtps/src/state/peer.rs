@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
@@ -16,8 +16,8 @@ pub(crate) struct Peer {
     pub(crate) metatraffic: Address,
     /// Where samples go unless an endpoint says otherwise.
     pub(crate) user: Address,
-    pub(crate) writers: HashMap<Entity, RemoteWriter>,
-    pub(crate) readers: HashMap<Entity, RemoteReader>,
+    pub(crate) writers: BTreeMap<Entity, RemoteWriter>,
+    pub(crate) readers: BTreeMap<Entity, RemoteReader>,
     /// Queues for the addresses in use.
     pub(crate) lanes: Vec<Lane>,
     /// It announces from this host.
