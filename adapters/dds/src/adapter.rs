@@ -134,6 +134,7 @@ impl DdsAdapter {
             type_name: topic.msg_type.dds(),
             qos: endpoint_qos(topic.qos),
             user_data: names::type_hash_data(msg_type.rihs01()),
+            partitions: Vec::new(),
         })
     }
 
@@ -275,9 +276,11 @@ pub(crate) fn refused(error: RtpsError) -> AdapterError {
         RtpsError::Socket(source) | RtpsError::Thread(source) => source,
         RtpsError::NoFreeParticipant { .. } => io::ErrorKind::AddrInUse.into(),
         RtpsError::Closed => io::ErrorKind::NotConnected.into(),
-        RtpsError::Domain(_) | RtpsError::Name { .. } | RtpsError::UserData(_) => {
-            io::ErrorKind::InvalidInput.into()
-        }
+        RtpsError::Domain(_)
+        | RtpsError::Name { .. }
+        | RtpsError::UserData(_)
+        | RtpsError::Partitions
+        | RtpsError::ZeroPeriod(_) => io::ErrorKind::InvalidInput.into(),
     };
     AdapterError::Io { context, source }
 }

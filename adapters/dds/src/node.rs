@@ -64,8 +64,8 @@ pub(crate) fn list_endpoint() -> EndpointSpec {
     EndpointSpec {
         topic: names::DISCOVERY_TOPIC.to_owned(),
         type_name: names::DISCOVERY_TYPE.to_owned(),
-        qos: EndpointQos { reliable: true, transient_local: true, history: History::KeepLast(1) },
-        user_data: Vec::new(),
+        qos: EndpointQos { transient_local: true, history: History::KeepLast(1), ..EndpointQos::DEFAULT },
+        ..EndpointSpec::default()
     }
 }
 

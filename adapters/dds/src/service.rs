@@ -70,6 +70,7 @@ impl Pair {
             type_name,
             qos: SERVICE_QOS,
             user_data: names::service_data(key, id, hash),
+            partitions: Vec::new(),
         };
         Ok(Self {
             request: spec(
@@ -87,5 +88,4 @@ impl Pair {
 }
 
 /// As ROS has it, but for the depth: 10 replies would push each other out when more callers than that wait.
-const SERVICE_QOS: EndpointQos =
-    EndpointQos { reliable: true, transient_local: false, history: History::KeepLast(64) };
+const SERVICE_QOS: EndpointQos = EndpointQos { history: History::KeepLast(64), ..EndpointQos::DEFAULT };

@@ -58,6 +58,7 @@ pub(crate) fn endpoint_qos(qos: Qos) -> EndpointQos {
         reliable: qos.reliability == Reliability::Reliable,
         transient_local: qos.durability == Durability::TransientLocal,
         history: History::KeepLast(u32::from(qos.depth.max(1))),
+        ..EndpointQos::DEFAULT
     }
 }
 

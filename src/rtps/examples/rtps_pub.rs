@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use common::{Kind, wait_until};
-use rostrans_rtps::{EndpointQos, EndpointSpec, History, Participant};
+use rostrans_rtps::{EndpointQos, EndpointSpec, Participant};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -29,9 +29,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         qos: EndpointQos {
             reliable: mode != "best_effort",
             transient_local: mode == "latched",
-            history: History::KeepLast(10),
+            ..EndpointQos::DEFAULT
         },
-        user_data: Vec::new(),
+        ..EndpointSpec::default()
     })?;
     if mode != "latched" {
         wait_until(Instant::now() + Duration::from_secs(20), || writer.matched() > 0);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::{Kind, wait_until};
-use rostrans_rtps::{EndpointQos, EndpointSpec, History, Participant, Sample};
+use rostrans_rtps::{EndpointQos, EndpointSpec, Participant, Sample};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -40,9 +40,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             qos: EndpointQos {
                 reliable: mode != "best_effort",
                 transient_local: mode == "latched",
-                history: History::KeepLast(10),
+                ..EndpointQos::DEFAULT
             },
-            user_data: Vec::new(),
+            ..EndpointSpec::default()
         },
         Arc::new(sink),
     )?;

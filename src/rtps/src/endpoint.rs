@@ -1,5 +1,8 @@
+use std::time::Duration;
+
 use bytes::Bytes;
 
+use crate::graph::Liveliness;
 use crate::guid::{Guid, SampleIdentity};
 
 /// What a new writer or reader is.
@@ -9,13 +12,18 @@ pub struct EndpointSpec {
     pub topic: String,
     /// DDS type name, for ROS `std_msgs::msg::dds_::String_`; matched byte for byte.
     pub type_name: String,
-    /// Reliability, durability, history.
+    /// All policies but the partitions.
     pub qos: EndpointQos,
+    /// Only endpoints with a partition in common talk to each other; names may have the wildcards `*` and `?`. Empty is
+    /// the default partition, which is the one with the empty name.
+    pub partitions: Vec<String>,
     /// USER_DATA announced with the endpoint, for ROS `typehash=RIHS01_..;`.
     pub user_data: Vec<u8>,
 }
 
 /// QoS of a local endpoint. Policies not listed have their DDS default.
+///
+/// Source: DDS 1.4, 2.2.3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EndpointQos {
     /// Lost samples are repaired.
@@ -24,12 +32,48 @@ pub struct EndpointQos {
     pub transient_local: bool,
     /// How much a writer keeps for repairs and late readers.
     pub history: History,
+    /// A writer promises, a reader expects a sample at least this often; `None` for no promise.
+    pub deadline: Option<Duration>,
+    /// How long after its source time a sample is of use; `None` for ever. A reader has none.
+    pub lifespan: Option<Duration>,
+    /// Who asserts that a writer is alive.
+    pub liveliness: Liveliness,
+    /// A writer that is not asserted for this long is not alive; `None` for never.
+    pub liveliness_lease: Option<Duration>,
+    /// Whether readers take the samples of all writers or of the strongest alone.
+    pub ownership: Ownership,
+}
+
+impl EndpointQos {
+    /// Reliable, volatile, keep last 10, everything else as DDS has it: the ROS 2 default.
+    pub const DEFAULT: Self = Self {
+        reliable: true,
+        transient_local: false,
+        history: History::KeepLast(10),
+        deadline: None,
+        lifespan: None,
+        liveliness: Liveliness::Automatic,
+        liveliness_lease: None,
+        ownership: Ownership::Shared,
+    };
 }
 
 impl Default for EndpointQos {
     fn default() -> Self {
-        Self { reliable: true, transient_local: false, history: History::KeepLast(10) }
+        Self::DEFAULT
     }
+}
+
+/// Who may publish a topic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ownership {
+    /// Readers take the samples of every writer.
+    Shared,
+    /// Readers take the samples of the strongest writer that is alive; among equals, of the one with the lowest id.
+    Exclusive {
+        /// Strength of a writer; a reader's means nothing.
+        strength: i32,
+    },
 }
 
 /// History kept by a writer.

@@ -31,6 +31,12 @@ pub enum RtpsError {
     /// User data beyond what a discovery announcement can carry.
     #[error("user data has {0} bytes; at most 8192 fit")]
     UserData(usize),
+    /// More than 64 partitions, or a name with a NUL byte or longer than 255 bytes.
+    #[error("invalid partitions; at most 64 names of up to 255 bytes without NUL")]
+    Partitions,
+    /// A period of the QoS is zero, which nothing can meet.
+    #[error("the {0} is zero; leave it out for none")]
+    ZeroPeriod(&'static str),
     /// The participant is closed.
     #[error("the participant is closed")]
     Closed,

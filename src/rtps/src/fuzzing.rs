@@ -90,8 +90,13 @@ fn participant(now: Instant) -> (Core, Guid) {
         let spec = EndpointSpec {
             topic: format!("topic{n}"),
             type_name: "T".into(),
-            qos: EndpointQos { reliable, transient_local: reliable, history: History::KeepLast(4) },
-            user_data: Vec::new(),
+            qos: EndpointQos {
+                reliable,
+                transient_local: reliable,
+                history: History::KeepLast(4),
+                ..EndpointQos::DEFAULT
+            },
+            ..EndpointSpec::default()
         };
         let remote = |kind| Guid { entity: [0, 0, n, kind], ..guid(2) };
         let writer = EndpointData::local(remote(3), &spec, &[]).payload();

@@ -63,6 +63,8 @@ pub struct RemoteQos {
     pub liveliness_lease: Option<Duration>,
     /// One writer owns an instance instead of all sharing it.
     pub exclusive_ownership: bool,
+    /// Strength of a writer with exclusive ownership.
+    pub ownership_strength: i32,
     /// Partitions; empty is the default partition.
     pub partitions: Vec<String>,
     /// Data representations accepted (reader) or offered (writer): 0 XCDR1, 1 XML, 2 XCDR2; empty means XCDR1.

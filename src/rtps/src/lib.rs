@@ -38,7 +38,7 @@ mod stats;
 mod wire;
 
 pub use config::{DiscoveryRange, Limits, ParticipantConfig};
-pub use endpoint::{EndpointQos, EndpointSpec, History, Sample, WriteOptions};
+pub use endpoint::{EndpointQos, EndpointSpec, History, Ownership, Sample, WriteOptions};
 pub use error::{RtpsError, WriteError};
 pub use graph::{
     Durability, GraphSnapshot, Incompatible, Liveliness, Policy, RemoteEndpoint, RemoteParticipant, RemoteQos,

@@ -68,7 +68,7 @@ impl Participant {
 
     /// Adds a writer and announces it; possible at any time.
     ///
-    /// **Errors**: invalid names, user data too long, participant closed.
+    /// **Errors**: invalid names or partitions, user data too long, a period of zero, participant closed.
     pub fn create_writer(&self, spec: EndpointSpec) -> Result<Writer, RtpsError> {
         check(&spec)?;
         let shared = &self.0.shared;
@@ -81,7 +81,7 @@ impl Participant {
     ///
     /// `sink` runs on the receive thread with no engine lock held: it may write, but must not block.
     ///
-    /// **Errors**: invalid names, user data too long, participant closed.
+    /// **Errors**: as for [`Participant::create_writer`].
     pub fn create_reader(
         &self,
         spec: EndpointSpec,
@@ -238,6 +238,15 @@ fn check(spec: &EndpointSpec) -> Result<(), RtpsError> {
     }
     if spec.user_data.len() > 8192 {
         return Err(RtpsError::UserData(spec.user_data.len()));
+    }
+    if spec.partitions.len() > 64 || spec.partitions.iter().any(|p| p.len() > 255 || p.contains('\0')) {
+        return Err(RtpsError::Partitions);
+    }
+    let qos = &spec.qos;
+    let periods =
+        [("deadline", qos.deadline), ("lifespan", qos.lifespan), ("liveliness lease", qos.liveliness_lease)];
+    if let Some((what, _)) = periods.into_iter().find(|(_, period)| period.is_some_and(|p| p.is_zero())) {
+        return Err(RtpsError::ZeroPeriod(what));
     }
     Ok(())
 }

@@ -50,13 +50,12 @@ fn config() -> ParticipantConfig {
 
 fn spec(topic: &str, qos: EndpointQos) -> EndpointSpec {
     let topic = format!("rt/{topic}/{}", std::process::id());
-    EndpointSpec { topic, type_name: "test::msg::dds_::T_".into(), qos, user_data: Vec::new() }
+    EndpointSpec { topic, type_name: "test::msg::dds_::T_".into(), qos, ..EndpointSpec::default() }
 }
 
-const RELIABLE: EndpointQos =
-    EndpointQos { reliable: true, transient_local: false, history: History::KeepLast(10) };
+const RELIABLE: EndpointQos = EndpointQos::DEFAULT;
 const LATCHED: EndpointQos =
-    EndpointQos { reliable: true, transient_local: true, history: History::KeepLast(3) };
+    EndpointQos { transient_local: true, history: History::KeepLast(3), ..EndpointQos::DEFAULT };
 
 fn wait(what: &str, done: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -177,6 +176,10 @@ fn a_closed_participant_refuses_politely() {
     assert!(matches!(participant.create_writer(spec("x", RELIABLE)), Err(RtpsError::Closed)));
     let nameless = EndpointSpec { topic: String::new(), ..spec("x", RELIABLE) };
     assert!(matches!(participant.create_writer(nameless), Err(RtpsError::Name { what: "topic", .. })));
+    let hasty = spec("x", EndpointQos { deadline: Some(Duration::ZERO), ..RELIABLE });
+    assert!(matches!(participant.create_writer(hasty), Err(RtpsError::ZeroPeriod("deadline"))));
+    let split = EndpointSpec { partitions: vec!["a\0b".into()], ..spec("x", RELIABLE) };
+    assert!(matches!(participant.create_writer(split), Err(RtpsError::Partitions)));
 }
 
 #[test]

@@ -1,15 +1,10 @@
 use std::net::SocketAddr;
 
-use super::{MAX_LOCATORS, read_duration, read_octets};
-use crate::endpoint::{EndpointSpec, History};
-use crate::graph::{Durability, Liveliness, RemoteQos};
+use super::{MAX_LOCATORS, MAX_NAME, read_octets};
+use crate::endpoint::EndpointSpec;
+use crate::graph::RemoteQos;
 use crate::guid::Guid;
-use crate::wire::{Cursor, Malformed, PARTICIPANT, ParamWriter, Params, pid, read_locator, write_locator};
-
-/// Longest topic, type or partition name taken from the network.
-const MAX_NAME: usize = 1024;
-/// Partitions and data representations taken from one announcement.
-const MAX_ITEMS: usize = 64;
+use crate::wire::{Malformed, PARTICIPANT, ParamWriter, Params, pid, read_locator, write_locator};
 
 /// What a writer or reader announces about itself (SEDP).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,24 +21,11 @@ pub(crate) struct EndpointData {
 impl EndpointData {
     /// The announcement of a local endpoint.
     pub(crate) fn local(guid: Guid, spec: &EndpointSpec, locators: &[SocketAddr]) -> Self {
-        let qos = &spec.qos;
         Self {
             guid,
             topic: spec.topic.clone(),
             type_name: spec.type_name.clone(),
-            qos: RemoteQos {
-                reliable: qos.reliable,
-                durability: if qos.transient_local {
-                    Durability::TransientLocal
-                } else {
-                    Durability::Volatile
-                },
-                depth: match qos.history {
-                    History::KeepLast(depth) => Some(depth.max(1)),
-                    History::KeepAll { .. } => None,
-                },
-                ..RemoteQos::dds_default(true)
-            },
+            qos: RemoteQos::local(spec),
             user_data: spec.user_data.clone(),
             locators: locators.to_vec(),
         }
@@ -68,7 +50,7 @@ impl EndpointData {
                 pid::UNICAST_LOCATOR if data.locators.len() < MAX_LOCATORS => {
                     data.locators.extend(read_locator(&mut value)?);
                 }
-                _ => read_policy(id, &mut value, &mut data.qos)?,
+                _ => data.qos.read(id, &mut value)?,
             }
         }
         if data.guid == Guid::UNKNOWN || data.topic.is_empty() || data.guid.is_reader() == is_writer {
@@ -86,9 +68,7 @@ impl EndpointData {
         params.put(pid::KEY_HASH, &self.guid.as_bytes());
         params.string(pid::TOPIC_NAME, &self.topic);
         params.string(pid::TYPE_NAME, &self.type_name);
-        params.put(pid::RELIABILITY, &reliability(self.qos.reliable));
-        params.put(pid::DURABILITY, &[u8::from(self.qos.durability != Durability::Volatile), 0, 0, 0]);
-        params.put(pid::HISTORY, &history(self.qos.depth));
+        self.qos.write(&mut params);
         for locator in &self.locators {
             params.put(pid::UNICAST_LOCATOR, &write_locator(*locator));
         }
@@ -98,84 +78,6 @@ impl EndpointData {
         params.end();
         buf
     }
-}
-
-impl RemoteQos {
-    /// What an endpoint has that announces nothing: readers best effort, writers reliable, all else permissive.
-    pub(crate) fn dds_default(is_writer: bool) -> Self {
-        Self {
-            reliable: is_writer,
-            durability: Durability::Volatile,
-            depth: Some(1),
-            deadline: None,
-            lifespan: None,
-            liveliness: Liveliness::Automatic,
-            liveliness_lease: None,
-            exclusive_ownership: false,
-            partitions: Vec::new(),
-            representations: Vec::new(),
-        }
-    }
-}
-
-fn read_policy(id: u16, value: &mut Cursor<'_>, qos: &mut RemoteQos) -> Result<(), Malformed> {
-    match id {
-        pid::RELIABILITY => qos.reliable = value.u32()? >= 2,
-        pid::DURABILITY => {
-            qos.durability = match value.u32()? {
-                0 => Durability::Volatile,
-                1 => Durability::TransientLocal,
-                2 => Durability::Transient,
-                3 => Durability::Persistent,
-                _ => return Err(Malformed),
-            };
-        }
-        pid::HISTORY => {
-            let (kind, depth) = (value.u32()?, value.u32()?);
-            qos.depth = (kind == 0).then_some(depth);
-        }
-        pid::DEADLINE => qos.deadline = read_duration(value)?,
-        pid::LIFESPAN => qos.lifespan = read_duration(value)?,
-        pid::LIVELINESS => {
-            qos.liveliness = match value.u32()? {
-                0 => Liveliness::Automatic,
-                1 => Liveliness::ManualByParticipant,
-                2 => Liveliness::ManualByTopic,
-                _ => return Err(Malformed),
-            };
-            qos.liveliness_lease = read_duration(value)?;
-        }
-        pid::OWNERSHIP => qos.exclusive_ownership = value.u32()? == 1,
-        pid::PARTITION => {
-            let count = value.u32()?;
-            for _ in 0..count.min(u32::try_from(MAX_ITEMS).unwrap_or(0)) {
-                let start = *value;
-                qos.partitions.push(value.string(MAX_NAME)?.to_owned());
-                if !value.rest().is_empty() {
-                    value.align4(&start)?;
-                }
-            }
-        }
-        pid::DATA_REPRESENTATION => {
-            let count = usize::try_from(value.u32()?).unwrap_or(usize::MAX);
-            for _ in 0..count.min(MAX_ITEMS) {
-                qos.representations.push(value.u16()?.cast_signed());
-            }
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-/// Kind (1 best effort, 2 reliable) and a maximum blocking time of 100 ms.
-fn reliability(reliable: bool) -> [u8; 12] {
-    [if reliable { 2 } else { 1 }, 0, 0, 0, 0, 0, 0, 0, 0x99, 0x99, 0x99, 0x19]
-}
-
-/// Kind (0 keep last, 1 keep all) and depth.
-fn history(depth: Option<u32>) -> [u8; 8] {
-    let [a, b, c, d] = depth.unwrap_or(0).to_le_bytes();
-    [u8::from(depth.is_none()), 0, 0, 0, a, b, c, d]
 }
 
 /// The key of a dispose notice: the GUID as a parameter list.
@@ -198,16 +100,29 @@ pub(crate) fn read_key(payload: &[u8]) -> Option<Guid> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use proptest::prelude::*;
 
     use super::*;
-    use crate::endpoint::EndpointQos;
+    use crate::endpoint::{EndpointQos, History, Ownership};
+    use crate::graph::Liveliness;
 
     fn sample() -> EndpointData {
         let spec = EndpointSpec {
             topic: "rt/chatter".into(),
             type_name: "std_msgs::msg::dds_::String_".into(),
-            qos: EndpointQos { reliable: true, transient_local: true, history: History::KeepLast(7) },
+            qos: EndpointQos {
+                reliable: true,
+                transient_local: true,
+                history: History::KeepLast(7),
+                deadline: Some(Duration::from_millis(250)),
+                lifespan: Some(Duration::from_secs(3)),
+                liveliness: Liveliness::ManualByTopic,
+                liveliness_lease: Some(Duration::from_millis(1500)),
+                ownership: Ownership::Exclusive { strength: -7 },
+            },
+            partitions: vec!["a".into(), "robot_*".into()],
             user_data: b"typehash=RIHS01_00;".to_vec(),
         };
         EndpointData::local(

@@ -2,12 +2,13 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod endpoint;
+mod fit;
 mod participant;
 mod qos;
 
 pub(crate) use endpoint::{EndpointData, key_payload, read_key};
+pub(crate) use fit::mismatches;
 pub(crate) use participant::ParticipantData;
-pub(crate) use qos::mismatches;
 
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ use crate::wire::{Cursor, Malformed};
 
 /// Locators taken from one announcement.
 const MAX_LOCATORS: usize = 16;
+/// Longest topic, type or partition name taken from the network.
+const MAX_NAME: usize = 1024;
 /// Longest user data kept of an announcement.
 const MAX_USER_DATA: usize = 8192;
 
@@ -25,12 +28,14 @@ fn read_duration(value: &mut Cursor<'_>) -> Result<Option<Duration>, Malformed> 
         return Ok(None);
     }
     let seconds = u64::try_from(seconds).map_err(|_| Malformed)?;
-    let nanos = u32::try_from((u64::from(fraction) * 1_000_000_000) >> 32).unwrap_or(0);
-    Ok(Some(Duration::new(seconds, nanos)))
+    // Rounded, so that whole nanoseconds come back as they were: deadlines of both sides are compared.
+    let nanos = (u64::from(fraction) * 1_000_000_000 + (1 << 31)) >> 32;
+    Ok(Some(Duration::from_secs(seconds) + Duration::from_nanos(nanos)))
 }
 
-/// The 8 bytes of a finite duration, little endian.
-fn write_duration(duration: Duration) -> [u8; 8] {
+/// The 8 bytes of a duration, little endian; `None` is infinite.
+fn write_duration(duration: Option<Duration>) -> [u8; 8] {
+    let Some(duration) = duration else { return [0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff] };
     let seconds = i32::try_from(duration.as_secs()).unwrap_or(i32::MAX - 1);
     let fraction =
         u32::try_from((u64::from(duration.subsec_nanos()) << 32) / 1_000_000_000).unwrap_or(u32::MAX);

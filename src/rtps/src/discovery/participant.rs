@@ -67,7 +67,7 @@ impl ParticipantData {
         for locator in &self.user {
             params.put(pid::DEFAULT_UNICAST_LOCATOR, &write_locator(*locator));
         }
-        params.put(pid::PARTICIPANT_LEASE, &write_duration(self.lease));
+        params.put(pid::PARTICIPANT_LEASE, &write_duration(Some(self.lease)));
         params.put(pid::BUILTIN_ENDPOINT_SET, &BUILTIN_ENDPOINTS.to_le_bytes());
         params.octets(pid::USER_DATA, &self.user_data);
         params.end();

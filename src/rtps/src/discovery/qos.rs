@@ -1,124 +1,197 @@
-use crate::graph::{Policy, RemoteQos};
+//! QoS policies in announcements.
 
-/// XCDR1, the only representation the engine announces.
-const XCDR1: i16 = 0;
+use std::time::Duration;
 
-/// Compares what a reader requests with what a writer offers; empty when they fit.
-///
-/// Source: DDS 1.4, 2.2.3, the RxO column.
-pub(crate) fn mismatches(offered: &RemoteQos, requested: &RemoteQos) -> Vec<Policy> {
-    let mut found = Vec::new();
-    let mut check = |bad: bool, policy| {
-        if bad {
-            found.push(policy);
+use super::{MAX_NAME, read_duration, write_duration};
+use crate::endpoint::{EndpointSpec, History, Ownership};
+use crate::graph::{Durability, Liveliness, RemoteQos};
+use crate::wire::{Cursor, Malformed, ParamWriter, pid};
+
+/// Partitions and data representations taken from one announcement.
+const MAX_ITEMS: usize = 64;
+
+impl RemoteQos {
+    /// What an endpoint has that announces nothing: readers best effort, writers reliable, all else permissive.
+    pub(crate) fn dds_default(is_writer: bool) -> Self {
+        Self {
+            reliable: is_writer,
+            durability: Durability::Volatile,
+            depth: Some(1),
+            deadline: None,
+            lifespan: None,
+            liveliness: Liveliness::Automatic,
+            liveliness_lease: None,
+            exclusive_ownership: false,
+            ownership_strength: 0,
+            partitions: Vec::new(),
+            representations: Vec::new(),
         }
-    };
-    check(requested.reliable && !offered.reliable, Policy::Reliability);
-    check(requested.durability > offered.durability, Policy::Durability);
-    check(longer(offered.deadline, requested.deadline), Policy::Deadline);
-    check(
-        requested.liveliness > offered.liveliness
-            || longer(offered.liveliness_lease, requested.liveliness_lease),
-        Policy::Liveliness,
-    );
-    check(offered.exclusive_ownership != requested.exclusive_ownership, Policy::Ownership);
-    check(!share_partition(&offered.partitions, &requested.partitions), Policy::Partition);
-    let first = offered.representations.first().copied().unwrap_or(XCDR1);
-    let takes = |r: &[i16]| if r.is_empty() { first == XCDR1 } else { r.contains(&first) };
-    // Payloads are opaque here, so a reader of ours, which lists nothing, takes whatever a writer offers.
-    let ours = requested.representations.is_empty() && !offered.representations.is_empty();
-    check(!ours && !takes(&requested.representations), Policy::Representation);
-    found
-}
-
-fn longer<T: Ord>(offered: Option<T>, requested: Option<T>) -> bool {
-    match (offered, requested) {
-        (_, None) => false,
-        (None, Some(_)) => true,
-        (Some(offered), Some(requested)) => offered > requested,
     }
-}
 
-/// Both in the default partition, or one name in common (a pattern with `*` on one side counts).
-fn share_partition(a: &[String], b: &[String]) -> bool {
-    let default = [String::new()];
-    let names = |p: &[String]| if p.is_empty() { default.to_vec() } else { p.to_vec() };
-    let (a, b) = (names(a), names(b));
-    a.iter().any(|x| {
-        b.iter().any(|y| x == y || glob(x.as_bytes(), y.as_bytes()) || glob(y.as_bytes(), x.as_bytes()))
-    })
-}
-
-/// Whether `text` fits `pattern` of literal bytes, `*` and `?`.
-fn glob(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut pattern, mut text) = (pattern, text);
-    // Where to go on when the part behind the last `*` does not fit: one byte further.
-    let mut retry: Option<(&[u8], &[u8])> = None;
-    loop {
-        match (pattern.split_first(), text.split_first()) {
-            (Some((b'*', rest)), _) => {
-                retry = Some((rest, text));
-                pattern = rest;
-            }
-            (Some((p, p_rest)), Some((t, t_rest))) if p == t || *p == b'?' => {
-                (pattern, text) = (p_rest, t_rest)
-            }
-            (None, None) => return true,
-            _ => match retry.and_then(|(p, t)| t.split_first().map(|(_, t)| (p, t))) {
-                Some((p, t)) => {
-                    retry = Some((p, t));
-                    (pattern, text) = (p, t);
-                }
-                None => return false,
+    /// What we announce for an endpoint of ours.
+    pub(crate) fn local(spec: &EndpointSpec) -> Self {
+        let qos = &spec.qos;
+        let (exclusive_ownership, ownership_strength) = match qos.ownership {
+            Ownership::Shared => (false, 0),
+            Ownership::Exclusive { strength } => (true, strength),
+        };
+        Self {
+            reliable: qos.reliable,
+            durability: if qos.transient_local { Durability::TransientLocal } else { Durability::Volatile },
+            depth: match qos.history {
+                History::KeepLast(depth) => Some(depth.max(1)),
+                History::KeepAll { .. } => None,
             },
+            deadline: qos.deadline,
+            lifespan: qos.lifespan,
+            liveliness: qos.liveliness,
+            liveliness_lease: qos.liveliness_lease,
+            exclusive_ownership,
+            ownership_strength,
+            partitions: spec.partitions.clone(),
+            representations: Vec::new(),
         }
     }
+
+    /// Takes one parameter of an announcement; others than policies are ignored.
+    pub(super) fn read(&mut self, id: u16, value: &mut Cursor<'_>) -> Result<(), Malformed> {
+        match id {
+            pid::RELIABILITY => self.reliable = value.u32()? >= 2,
+            pid::DURABILITY => {
+                self.durability = match value.u32()? {
+                    0 => Durability::Volatile,
+                    1 => Durability::TransientLocal,
+                    2 => Durability::Transient,
+                    3 => Durability::Persistent,
+                    _ => return Err(Malformed),
+                };
+            }
+            pid::HISTORY => {
+                let (kind, depth) = (value.u32()?, value.u32()?);
+                self.depth = (kind == 0).then_some(depth);
+            }
+            pid::DEADLINE => self.deadline = read_duration(value)?,
+            pid::LIFESPAN => self.lifespan = read_duration(value)?,
+            pid::LIVELINESS => {
+                self.liveliness = match value.u32()? {
+                    0 => Liveliness::Automatic,
+                    1 => Liveliness::ManualByParticipant,
+                    2 => Liveliness::ManualByTopic,
+                    _ => return Err(Malformed),
+                };
+                self.liveliness_lease = read_duration(value)?;
+            }
+            pid::OWNERSHIP => self.exclusive_ownership = value.u32()? == 1,
+            pid::OWNERSHIP_STRENGTH => self.ownership_strength = value.i32()?,
+            pid::PARTITION => self.partitions = read_names(value)?,
+            pid::DATA_REPRESENTATION => {
+                let count = usize::try_from(value.u32()?).unwrap_or(usize::MAX);
+                for _ in 0..count.min(MAX_ITEMS) {
+                    self.representations.push(value.u16()?.cast_signed());
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Writes the policies. Those every ROS peer sends or whose default differs between readers and writers are always
+    /// there, the others when they are not the default, as Cyclone DDS does.
+    pub(super) fn write(&self, params: &mut ParamWriter<'_>) {
+        params.put(pid::RELIABILITY, &reliability(self.reliable));
+        params.put(pid::DURABILITY, &[u8::from(self.durability != Durability::Volatile), 0, 0, 0]);
+        params.put(pid::HISTORY, &history(self.depth));
+        if self.deadline.is_some() {
+            params.put(pid::DEADLINE, &write_duration(self.deadline));
+        }
+        if self.lifespan.is_some() {
+            params.put(pid::LIFESPAN, &write_duration(self.lifespan));
+        }
+        if self.liveliness != Liveliness::Automatic || self.liveliness_lease.is_some() {
+            params.put(pid::LIVELINESS, &liveliness(self.liveliness, self.liveliness_lease));
+        }
+        if self.exclusive_ownership {
+            params.put(pid::OWNERSHIP, &[1, 0, 0, 0]);
+            params.put(pid::OWNERSHIP_STRENGTH, &self.ownership_strength.to_le_bytes());
+        }
+        if !self.partitions.is_empty() {
+            params.strings(pid::PARTITION, &self.partitions);
+        }
+    }
+}
+
+fn read_names(value: &mut Cursor<'_>) -> Result<Vec<String>, Malformed> {
+    let count = usize::try_from(value.u32()?).unwrap_or(usize::MAX);
+    let mut names = Vec::new();
+    for _ in 0..count.min(MAX_ITEMS) {
+        let start = *value;
+        names.push(value.string(MAX_NAME)?.to_owned());
+        if !value.rest().is_empty() {
+            value.align4(&start)?;
+        }
+    }
+    Ok(names)
+}
+
+/// Kind (1 best effort, 2 reliable) and a maximum blocking time of 100 ms.
+fn reliability(reliable: bool) -> [u8; 12] {
+    [if reliable { 2 } else { 1 }, 0, 0, 0, 0, 0, 0, 0, 0x99, 0x99, 0x99, 0x19]
+}
+
+/// Kind (0 keep last, 1 keep all) and depth.
+fn history(depth: Option<u32>) -> [u8; 8] {
+    let [a, b, c, d] = depth.unwrap_or(0).to_le_bytes();
+    [u8::from(depth.is_none()), 0, 0, 0, a, b, c, d]
+}
+
+/// Kind and lease.
+fn liveliness(kind: Liveliness, lease: Option<Duration>) -> [u8; 12] {
+    let kind = match kind {
+        Liveliness::Automatic => 0,
+        Liveliness::ManualByParticipant => 1,
+        Liveliness::ManualByTopic => 2,
+    };
+    let [a, b, c, d, e, f, g, h] = write_duration(lease);
+    [kind, 0, 0, 0, a, b, c, d, e, f, g, h]
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-    use crate::graph::{Durability, Liveliness};
+    use crate::wire::Params;
 
-    fn qos() -> RemoteQos {
-        RemoteQos::dds_default(true)
+    fn written(qos: &RemoteQos) -> Vec<u8> {
+        let mut buf = Vec::new();
+        let mut params = ParamWriter::encapsulated(&mut buf);
+        qos.write(&mut params);
+        params.end();
+        buf
+    }
+
+    fn ids(qos: &RemoteQos) -> Vec<u16> {
+        Params::encapsulated(&written(qos)).unwrap().map(|p| p.unwrap().0).collect()
     }
 
     #[test]
-    fn equal_policies_fit() {
-        assert_eq!(mismatches(&qos(), &qos()), []);
+    fn default_policies_are_left_out() {
+        let always = [pid::RELIABILITY, pid::DURABILITY, pid::HISTORY];
+        assert_eq!(ids(&RemoteQos::dds_default(true)), always);
+        let leased =
+            RemoteQos { liveliness_lease: Some(Duration::from_secs(1)), ..RemoteQos::dds_default(true) };
+        assert_eq!(ids(&leased), [always[0], always[1], always[2], pid::LIVELINESS]);
     }
 
     #[test]
-    fn each_policy_is_named() {
-        let reader = |change: fn(&mut RemoteQos)| {
-            let mut requested = qos();
-            change(&mut requested);
-            mismatches(&RemoteQos { reliable: false, ..qos() }, &RemoteQos { reliable: false, ..requested })
-        };
-        assert_eq!(mismatches(&RemoteQos { reliable: false, ..qos() }, &qos()), [Policy::Reliability]);
-        assert_eq!(reader(|q| q.durability = Durability::TransientLocal), [Policy::Durability]);
-        assert_eq!(reader(|q| q.deadline = Some(Duration::from_millis(5))), [Policy::Deadline]);
-        assert_eq!(reader(|q| q.liveliness = Liveliness::ManualByTopic), [Policy::Liveliness]);
-        assert_eq!(reader(|q| q.liveliness_lease = Some(Duration::from_secs(1))), [Policy::Liveliness]);
-        assert_eq!(reader(|q| q.exclusive_ownership = true), [Policy::Ownership]);
-        assert_eq!(reader(|q| q.partitions = vec!["a".into()]), [Policy::Partition]);
-        assert_eq!(reader(|q| q.representations = vec![2]), [Policy::Representation]);
-        assert_eq!(reader(|q| q.representations = vec![2, 0]), []);
-    }
-
-    #[test]
-    fn partition_patterns_match() {
-        for (pattern, text, fits) in [
-            ("*", "", true),
-            ("a*c", "abbc", true),
-            ("a?c", "abc", true),
-            ("a*c", "abd", false),
-            ("a", "ab", false),
-        ] {
-            assert_eq!(glob(pattern.as_bytes(), text.as_bytes()), fits, "{pattern} {text}");
+    fn whole_nanoseconds_survive_the_wire() {
+        for nanos in [1, 3, 100_000_000, 333_333_333, 999_999_999, 1_000_000_001] {
+            let qos =
+                RemoteQos { deadline: Some(Duration::from_nanos(nanos)), ..RemoteQos::dds_default(true) };
+            let mut read = RemoteQos::dds_default(true);
+            for param in Params::encapsulated(&written(&qos)).unwrap() {
+                let (id, mut value) = param.unwrap();
+                read.read(id, &mut value).unwrap();
+            }
+            assert_eq!(read, qos);
         }
     }
 }

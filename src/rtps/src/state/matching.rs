@@ -14,6 +14,7 @@ use super::reader::WriterProxy;
 use super::writer::{LocalWriter, ReaderProxy};
 use super::{Core, at_latest};
 use crate::discovery::{EndpointData, mismatches};
+use crate::endpoint::EndpointSpec;
 use crate::graph::{Policy, RemoteQos};
 use crate::guid::Guid;
 use crate::stats::add;
@@ -239,39 +240,26 @@ pub(super) fn unmatch(readers: &BTreeMap<Entity, LocalReader>, writer: &RemoteWr
 
 /// Why a local writer and a remote reader do not fit; `None` when they have different topics.
 pub(super) fn writer_mismatch(local: &LocalWriter, remote: &EndpointData) -> Option<Vec<Policy>> {
-    let ours = local_qos(&local.spec.qos);
-    compare(&local.spec.topic, &local.spec.type_name, remote, &ours, &remote.qos)
+    compare(&local.spec, remote, |ours| mismatches(ours, &remote.qos))
 }
 
 /// Why a local reader and a remote writer do not fit; `None` when they have different topics.
 pub(super) fn reader_mismatch(local: &LocalReader, remote: &EndpointData) -> Option<Vec<Policy>> {
-    let ours = local_qos(&local.spec.qos);
-    compare(&local.spec.topic, &local.spec.type_name, remote, &remote.qos, &ours)
-}
-
-fn local_qos(qos: &crate::endpoint::EndpointQos) -> RemoteQos {
-    use crate::graph::Durability::{TransientLocal, Volatile};
-    RemoteQos {
-        reliable: qos.reliable,
-        durability: if qos.transient_local { TransientLocal } else { Volatile },
-        ..RemoteQos::dds_default(true)
-    }
+    compare(&local.spec, remote, |ours| mismatches(&remote.qos, ours))
 }
 
 fn compare(
-    topic: &str,
-    type_name: &str,
+    spec: &EndpointSpec,
     remote: &EndpointData,
-    offered: &RemoteQos,
-    requested: &RemoteQos,
+    policies: impl FnOnce(&RemoteQos) -> Vec<Policy>,
 ) -> Option<Vec<Policy>> {
-    if remote.topic != topic {
+    if remote.topic != spec.topic {
         return None;
     }
-    if remote.type_name != type_name {
+    if remote.type_name != spec.type_name {
         return Some(vec![Policy::TypeName]);
     }
-    Some(mismatches(offered, requested))
+    Some(policies(&RemoteQos::local(spec)))
 }
 
 /// The misfits already told in the log, so that endpoints which come and go do not fill it.

@@ -114,7 +114,7 @@ const ANNOUNCE_HISTORY: History = History::KeepAll { bytes: usize::MAX };
 impl Core {
     pub(crate) fn new(config: CoreConfig, counters: Arc<Counters>, now: Instant) -> Self {
         let builtin = EndpointSpec {
-            qos: EndpointQos { reliable: true, transient_local: true, history: ANNOUNCE_HISTORY },
+            qos: EndpointQos { transient_local: true, history: ANNOUNCE_HISTORY, ..EndpointQos::DEFAULT },
             ..EndpointSpec::default()
         };
         let writers = [SEDP_PUB_WRITER, SEDP_SUB_WRITER]

@@ -7,6 +7,7 @@ pub(crate) mod pid {
     pub(crate) const SENTINEL: u16 = 0x0001;
     pub(crate) const PARTICIPANT_LEASE: u16 = 0x0002;
     pub(crate) const TOPIC_NAME: u16 = 0x0005;
+    pub(crate) const OWNERSHIP_STRENGTH: u16 = 0x0006;
     pub(crate) const TYPE_NAME: u16 = 0x0007;
     pub(crate) const PROTOCOL_VERSION: u16 = 0x0015;
     pub(crate) const VENDOR_ID: u16 = 0x0016;
@@ -117,6 +118,18 @@ impl<'a> ParamWriter<'a> {
         let mut value = length(text.len() + 1).to_vec();
         value.extend(text.as_bytes());
         value.push(0);
+        self.put(id, &value);
+    }
+
+    /// A sequence of strings, as PARTITION.
+    pub(crate) fn strings(&mut self, id: u16, texts: &[String]) {
+        let mut value = length(texts.len()).to_vec();
+        for text in texts {
+            value.extend(length(text.len() + 1));
+            value.extend(text.as_bytes());
+            value.push(0);
+            value.resize(value.len().next_multiple_of(4), 0);
+        }
         self.put(id, &value);
     }
 

@@ -264,17 +264,15 @@ impl Net {
 }
 
 pub(super) fn spec(topic: &str, qos: EndpointQos) -> EndpointSpec {
-    EndpointSpec { topic: topic.into(), type_name: "T".into(), qos, user_data: Vec::new() }
+    EndpointSpec { topic: topic.into(), type_name: "T".into(), qos, ..EndpointSpec::default() }
 }
 
-pub(super) const RELIABLE: EndpointQos =
-    EndpointQos { reliable: true, transient_local: false, history: History::KeepLast(10) };
+pub(super) const RELIABLE: EndpointQos = EndpointQos::DEFAULT;
 pub(super) const KEEP_ALL: EndpointQos =
-    EndpointQos { reliable: true, transient_local: false, history: History::KeepAll { bytes: 64 << 20 } };
-pub(super) const BEST_EFFORT: EndpointQos =
-    EndpointQos { reliable: false, transient_local: false, history: History::KeepLast(10) };
+    EndpointQos { history: History::KeepAll { bytes: 64 << 20 }, ..EndpointQos::DEFAULT };
+pub(super) const BEST_EFFORT: EndpointQos = EndpointQos { reliable: false, ..EndpointQos::DEFAULT };
 pub(super) const LATCHED: EndpointQos =
-    EndpointQos { reliable: true, transient_local: true, history: History::KeepLast(5) };
+    EndpointQos { transient_local: true, history: History::KeepLast(5), ..EndpointQos::DEFAULT };
 
 /// Payload number `n` of a size, filled so that damage shows.
 pub(super) fn payload(n: u32, len: usize) -> Vec<u8> {
