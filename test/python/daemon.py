@@ -1,9 +1,7 @@
 """Starts rostrans itself for a test, with its files in a temporary folder."""
 import os
 import socket
-import tempfile
 import tty
-from pathlib import Path
 
 from peers import BINARIES, PeerTest
 
@@ -73,12 +71,6 @@ class DaemonTest(PeerTest):
         pty = Pty()
         self.addCleanup(pty.close)
         return pty
-
-    def folder(self):
-        """An empty folder that is removed after the test."""
-        folder = tempfile.TemporaryDirectory(prefix="rostrans-test-")
-        self.addCleanup(folder.cleanup)
-        return Path(folder.name)
 
     def rostrans(self, *options, params="", rules=None, env=None):
         """rostrans with a parameter file and, if given, a rule file; waits until it runs."""

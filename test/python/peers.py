@@ -9,6 +9,7 @@ import queue
 import random
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
@@ -156,6 +157,12 @@ class PeerTest(unittest.TestCase):
         program = Program(command, {**self.env(), **(env or {})}, limit)
         self.addCleanup(program.close)
         return program
+
+    def folder(self):
+        """An empty folder that is removed after the test."""
+        folder = tempfile.TemporaryDirectory(prefix="rostrans-test-")
+        self.addCleanup(folder.cleanup)
+        return Path(folder.name)
 
     def ros2(self, *args, python=JAZZY, **kwargs):
         """test/peers/ros2_peer.py with the arguments."""
