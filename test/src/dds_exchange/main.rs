@@ -135,9 +135,7 @@ async fn publish(nodes: &[Node], command: &Value) -> Result<()> {
 fn report(nodes: &[Node], topics: &str) {
     let mut rows = Vec::new();
     for node in nodes {
-        let head = |e: &Endpoint, side, matched| {
-            json!({ "peer": node.name, "side": side, "topic": e.topic, "matched": matched })
-        };
+        let head = |e: &Endpoint, side, matched| json!({ "peer": node.name, "side": side, "topic": e.topic, "matched": matched });
         for (endpoint, _, publisher) in node.publishers.iter().filter(|(e, ..)| e.topic.starts_with(topics)) {
             rows.push(head(endpoint, "pub", json!(publisher.matched())));
         }

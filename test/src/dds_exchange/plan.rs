@@ -66,7 +66,10 @@ impl Endpoint {
             kind: text(spec, "kind")?,
             reliable: flag("reliable")?,
             latched: flag("latched")?,
-            depth: spec["depth"].as_u64().and_then(|d| d.try_into().ok()).context("endpoint without depth")?,
+            depth: spec["depth"]
+                .as_u64()
+                .and_then(|d| d.try_into().ok())
+                .context("endpoint without depth")?,
         })
     }
 }
@@ -78,14 +81,18 @@ impl Kind {
         let at = spec["at"].as_u64().and_then(|at| at.try_into().ok()).context("a kind has no 'at'")?;
         let text_number = spec["text"].as_bool().unwrap_or_default();
         let kind = Self { msg_type: text(spec, "type")?, sample, at, text: text_number };
-        anyhow::ensure!(kind.at >= 4 && kind.after() <= kind.sample.len(), "the number lies outside '{file}'");
+        anyhow::ensure!(
+            kind.at >= 4 && kind.after() <= kind.sample.len(),
+            "the number lies outside '{file}'"
+        );
         Ok(kind)
     }
 
     /// Sample `number`.
     pub(crate) fn build(&self, number: u32) -> CdrBytes {
         let mut sample = self.sample.clone();
-        let digits = if self.text { format!("{number:08}").into_bytes() } else { number.to_le_bytes().to_vec() };
+        let digits =
+            if self.text { format!("{number:08}").into_bytes() } else { number.to_le_bytes().to_vec() };
         if let Some(place) = sample.get_mut(self.at..self.after()) {
             place.copy_from_slice(digits.get(..place.len()).expect("invariant: 8 digits or 4 bytes"));
         }
