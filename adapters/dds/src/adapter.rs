@@ -29,6 +29,7 @@ use tracing::warn;
 
 use crate::{
     env::Discovery,
+    graph::{Graph, Own},
     mismatch::{Mismatch, Mismatches},
     names,
     node::{self, Node},
@@ -124,6 +125,14 @@ impl DdsAdapter {
     /// Counters of the RTPS engine.
     pub fn stats(&self) -> ParticipantStats {
         self.context.participant.stats()
+    }
+
+    /// The graph as this node sees it, itself included.
+    pub fn graph(&self) -> Graph {
+        let participant = &self.context.participant;
+        let list = self.context.node.entities();
+        let own = Own { guid: participant.guid(), list: Some(&list) };
+        self.peers.with_lists(|lists| Graph::build(participant.discovered(), lists, own))
     }
 
     fn spec(&self, topic: &TopicSpec) -> Result<EndpointSpec, AdapterError> {

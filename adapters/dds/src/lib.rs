@@ -21,6 +21,8 @@
 //! # Ok(()) }
 //! ```
 //!
+//! [`graph`] tells what is in the graph and who cannot talk to whom; [`graph::Observer`] looks without joining.
+//!
 //! Not here: parameters, actions, `/rosout`, and the logging services that a full ROS node also offers.
 
 #![warn(clippy::indexing_slicing)]
@@ -28,6 +30,7 @@
 mod adapter;
 mod entities;
 mod env;
+pub mod graph;
 mod mismatch;
 mod names;
 mod node;
@@ -37,4 +40,4 @@ mod topic;
 
 pub use adapter::{DdsAdapter, DdsConfig};
 pub use env::{Discovery, EnvError};
-pub use rostrans_rtps::{DiscoveryRange, ParticipantStats};
+pub use rostrans_rtps::{DiscoveryRange, Durability, Guid, Liveliness, ParticipantStats, Policy, RemoteQos};

@@ -74,7 +74,8 @@ impl fmt::Display for Mismatch<'_> {
     }
 }
 
-fn remedy(policy: Policy) -> &'static str {
+/// What to do about endpoints that differ in a policy.
+pub(crate) fn remedy(policy: Policy) -> &'static str {
     match policy {
         Policy::TypeName => "use the same message type on both sides",
         Policy::Reliability => "publish it reliable or subscribe best effort",

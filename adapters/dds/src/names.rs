@@ -43,13 +43,49 @@ pub(crate) fn response_type(srv: &TypeName) -> String {
     format!("{}::srv::dds_::{}_Response_", srv.package(), srv.short())
 }
 
+/// What a DDS topic is in ROS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// A topic.
+    Topic,
+    /// The requests of a service.
+    Request,
+    /// The responses of a service.
+    Reply,
+    /// Not of ROS: a topic of a plain DDS program, or the node list.
+    Dds,
+}
+
+/// Place and name of a DDS topic in ROS; the name of a topic that is not of ROS stays as it is.
+pub(crate) fn ros_place(dds_topic: &str) -> (Place, &str) {
+    let found = match dds_topic.get(..2) {
+        Some("rt") => dds_topic.get(2..).map(|name| (Place::Topic, name)),
+        Some("rq") => dds_topic.get(2..).and_then(|n| n.strip_suffix("Request")).map(|n| (Place::Request, n)),
+        Some("rr") => dds_topic.get(2..).and_then(|n| n.strip_suffix("Reply")).map(|n| (Place::Reply, n)),
+        _ => None,
+    };
+    found.filter(|(_, name)| name.starts_with('/')).unwrap_or((Place::Dds, dds_topic))
+}
+
 /// The ROS name of a DDS topic, for people to read; other topics stay as they are.
 pub(crate) fn ros_name(dds_topic: &str) -> &str {
-    let name = dds_topic
-        .strip_prefix("rt")
-        .or_else(|| dds_topic.strip_prefix("rq")?.strip_suffix("Request"))
-        .or_else(|| dds_topic.strip_prefix("rr")?.strip_suffix("Reply"));
-    name.filter(|n| n.starts_with('/')).unwrap_or(dds_topic)
+    ros_place(dds_topic).1
+}
+
+/// `pkg/msg/T` of `pkg::msg::dds_::T_`, for a request or response the name of its service; other types stay as they are.
+pub(crate) fn ros_type(dds_type: &str, place: Place) -> String {
+    let ros = || {
+        let (path, short) = dds_type.split_once("::dds_::")?;
+        let short = short.strip_suffix('_')?;
+        let short = match place {
+            Place::Topic => short,
+            Place::Request => short.strip_suffix("_Request")?,
+            Place::Reply => short.strip_suffix("_Response")?,
+            Place::Dds => return None,
+        };
+        Some(format!("{}/{short}", path.replace("::", "/")))
+    };
+    ros().unwrap_or_else(|| dds_type.to_owned())
 }
 
 /// USER_DATA with a type hash: `typehash=RIHS01_..;`.
@@ -110,6 +146,30 @@ mod tests {
             ("rtsp", "rtsp"),
         ] {
             assert_eq!(ros_name(dds), ros);
+        }
+        for (dds, place) in [
+            ("rq/a/_action/send_goalRequest", Place::Request),
+            ("rr/aReply", Place::Reply),
+            ("rq/aReply", Place::Dds),
+            ("rt", Place::Dds),
+            ("r\u{e9}/x", Place::Dds),
+        ] {
+            assert_eq!(ros_place(dds).0, place, "{dds}");
+        }
+    }
+
+    #[test]
+    fn ros_types_come_back_from_dds_types() {
+        for (dds, place, ros) in [
+            ("std_msgs::msg::dds_::String_", Place::Topic, "std_msgs/msg/String"),
+            ("std_srvs::srv::dds_::SetBool_Request_", Place::Request, "std_srvs/srv/SetBool"),
+            ("a::action::dds_::F_SendGoal_Response_", Place::Reply, "a/action/F_SendGoal"),
+            ("std_srvs::srv::dds_::SetBool_Request_", Place::Topic, "std_srvs/srv/SetBool_Request"),
+            ("std_msgs::msg::dds_::String_", Place::Request, "std_msgs::msg::dds_::String_"),
+            ("std_msgs::msg::dds_::String_", Place::Dds, "std_msgs::msg::dds_::String_"),
+            ("HelloWorld", Place::Topic, "HelloWorld"),
+        ] {
+            assert_eq!(ros_type(dds, place), ros);
         }
     }
 

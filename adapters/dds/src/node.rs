@@ -46,6 +46,11 @@ impl Node {
         Entry { node: Arc::clone(self), endpoint }
     }
 
+    /// The list as it is now.
+    pub(crate) fn entities(&self) -> ParticipantEntities {
+        self.entities.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Changes the list and publishes all of it, as ROS expects after each change; in order, so under the lock.
     fn change(&self, change: impl FnOnce(&mut NodeEntities)) {
         let mut entities = self.entities.lock().unwrap_or_else(PoisonError::into_inner);

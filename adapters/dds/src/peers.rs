@@ -32,6 +32,11 @@ impl Peers {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner).retain(|prefix, _| alive(prefix));
     }
 
+    /// Reads all node lists, by participant prefix.
+    pub(crate) fn with_lists<T>(&self, f: impl FnOnce(&HashMap<[u8; 12], ParticipantEntities>) -> T) -> T {
+        f(&self.lists.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// `/node` of an endpoint, once a node lists it.
     pub(crate) fn name_of(&self, endpoint: Guid) -> Option<String> {
         let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::discovery::mismatches;
 use crate::guid::Guid;
 
 /// What is known about other participants at one moment.
@@ -10,6 +11,8 @@ pub struct GraphSnapshot {
     pub participants: Vec<RemoteParticipant>,
     /// Their endpoints.
     pub endpoints: Vec<RemoteEndpoint>,
+    /// Our own endpoints, as others see them.
+    pub own: Vec<RemoteEndpoint>,
     /// Pairs on one topic that do not talk to each other, and why.
     pub incompatible: Vec<Incompatible>,
 }
@@ -45,7 +48,7 @@ pub struct RemoteEndpoint {
 }
 
 /// The QoS policies a remote endpoint announces; what it leaves out has the DDS default.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RemoteQos {
     /// Reliable or best effort.
     pub reliable: bool,
@@ -71,8 +74,32 @@ pub struct RemoteQos {
     pub representations: Vec<i16>,
 }
 
+impl RemoteQos {
+    /// What keeps a writer that offers `self` and a reader that asks for `requested` apart; empty when they fit.
+    ///
+    /// Both may be of other participants. A reader that announces no data representation takes XCDR1 only.
+    ///
+    /// Source: DDS 1.4, 2.2.3, the RxO column; DDS-XTypes 1.3, 7.6.3.1.1.
+    pub fn misfits(&self, requested: &Self) -> Vec<Policy> {
+        let mut found = mismatches(self, requested);
+        let offers_other = self.representations.first().is_some_and(|first| *first != 0);
+        let told = found.contains(&Policy::Representation);
+        if requested.representations.is_empty() && offers_other && !told {
+            found.push(Policy::Representation);
+        }
+        found
+    }
+}
+
+impl Default for RemoteQos {
+    /// What a writer has that announces nothing.
+    fn default() -> Self {
+        Self::dds_default(true)
+    }
+}
+
 /// Durability kinds in ascending order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Durability {
     /// Only samples written after matching.
     Volatile,
@@ -85,7 +112,7 @@ pub enum Durability {
 }
 
 /// Liveliness kinds in ascending order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Liveliness {
     /// The middleware asserts.
     Automatic,
@@ -141,6 +168,28 @@ impl Policy {
             Self::Ownership => "ownership",
             Self::Partition => "partition",
             Self::Representation => "data representation",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strangers_need_a_common_representation() {
+        let plain = RemoteQos::dds_default(true);
+        let with = |kinds: &[i16]| RemoteQos { representations: kinds.to_vec(), ..plain.clone() };
+        for (offered, requested, fits) in [
+            (with(&[]), with(&[]), true),
+            (with(&[0]), with(&[]), true),
+            (with(&[2]), with(&[]), false),
+            (with(&[2]), with(&[0, 2]), true),
+            (with(&[]), with(&[2]), false),
+        ] {
+            let found = offered.misfits(&requested);
+            let expected: &[Policy] = if fits { &[] } else { &[Policy::Representation] };
+            assert_eq!(found, expected, "{offered:?} {requested:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::wire::{Entity, PARTICIPANT};
 impl Core {
     /// Everything discovered so far.
     pub(crate) fn snapshot(&self) -> GraphSnapshot {
-        let mut graph = GraphSnapshot::default();
+        let mut graph = GraphSnapshot { own: self.own_endpoints(), ..GraphSnapshot::default() };
         for peer in self.peers.values().filter(|p| p.data.guid != self.guid()) {
             graph.participants.push(RemoteParticipant {
                 guid: peer.data.guid,
@@ -33,6 +33,16 @@ impl Core {
             }
         }
         graph
+    }
+
+    fn own_endpoints(&self) -> Vec<RemoteEndpoint> {
+        let of = |entity: &Entity, spec, is_writer| {
+            let guid = Guid { entity: *entity, ..self.guid() };
+            endpoint(&EndpointData::local(guid, spec, &[]), is_writer)
+        };
+        let writers = self.writers.iter().filter(|(entity, _)| is_user(**entity));
+        let writers = writers.map(|(entity, writer)| of(entity, &writer.spec, true));
+        writers.chain(self.readers.iter().map(|(entity, reader)| of(entity, &reader.spec, false))).collect()
     }
 
     /// Whether everything that input can create is within its limits and the books agree.
@@ -74,6 +84,11 @@ impl Core {
         let local = Guid { entity: local, ..self.guid() };
         Some(Incompatible { local, remote: remote.guid, topic: remote.topic.clone(), policies })
     }
+}
+
+/// Whether the entity is none of those that exchange announcements.
+fn is_user([.., kind]: Entity) -> bool {
+    kind & 0xc0 == 0
 }
 
 fn endpoint(data: &EndpointData, is_writer: bool) -> RemoteEndpoint {

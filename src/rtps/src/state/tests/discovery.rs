@@ -146,6 +146,10 @@ fn endpoints_of_one_participant_talk_when_asked_to() {
             1,
             "we are no participant of our own graph"
         );
+        let mut own: Vec<_> =
+            net.nodes[0].core.snapshot().own.iter().map(|e| (e.guid, e.is_writer)).collect();
+        own.sort();
+        assert_eq!(own, [(writer, true), (reader, false)]);
         net.act(0, |core, now, out| core.remove_reader(reader.entity, now, out).is_some());
         assert_eq!(net.matched(0, writer), 0);
     }
