@@ -34,7 +34,7 @@ use crate::{
     names,
     node::{self, Node},
     peers::Peers,
-    service::{Client, Context, Server},
+    service::{Client, Context, Server, ServiceStats, ServiceStyle},
     topic::{DdsPublisher, endpoint_qos, receiver},
 };
 
@@ -49,6 +49,8 @@ pub struct DdsConfig {
     pub discovery: Discovery,
     /// Addresses of the IPv4 interfaces to use; empty means all of them.
     pub interfaces: Vec<IpAddr>,
+    /// How services find out which response is whose.
+    pub service_style: ServiceStyle,
     /// The interface definitions, for type hashes.
     pub registry: Arc<TypeRegistry>,
 }
@@ -61,6 +63,7 @@ impl DdsConfig {
             namespace: "/".to_owned(),
             discovery,
             interfaces: Vec::new(),
+            service_style: ServiceStyle::default(),
             registry,
         }
     }
@@ -114,7 +117,14 @@ impl DdsAdapter {
         Ok(Arc::new(Self {
             info: AdapterInfo { name: "dds", version: RosVersion::Ros2, summary },
             registry: config.registry,
-            context: Context { participant, node, changed, jobs: sender },
+            context: Context {
+                participant,
+                node,
+                style: config.service_style,
+                counters: Arc::default(),
+                changed,
+                jobs: sender,
+            },
             jobs: Mutex::new(receiver),
             peers,
             next_id: AtomicU32::new(1),
@@ -133,6 +143,11 @@ impl DdsAdapter {
         let list = self.context.node.entities();
         let own = Own { guid: participant.guid(), list: Some(&list) };
         self.peers.with_lists(|lists| Graph::build(participant.discovered(), lists, own))
+    }
+
+    /// Counters of all services and clients.
+    pub fn service_stats(&self) -> ServiceStats {
+        self.context.counters.snapshot()
     }
 
     fn spec(&self, topic: &TopicSpec) -> Result<EndpointSpec, AdapterError> {
@@ -186,13 +201,13 @@ impl DdsAdapter {
         }
     }
 
-    /// Answers service requests, [`MAX_RUNNING`] at a time. Never resolves.
+    /// Answers service requests side by side; each service bounds its own. Never resolves.
     async fn work(&self) {
         let mut jobs = self.jobs.lock().await;
         let mut running = JoinSet::new();
         loop {
             tokio::select! {
-                Some(job) = jobs.recv(), if running.len() < MAX_RUNNING => {
+                Some(job) = jobs.recv() => {
                     running.spawn(job);
                 }
                 Some(done) = running.join_next() => {
@@ -255,11 +270,8 @@ impl RosAdapter for DdsAdapter {
     }
 }
 
-/// Requests waiting for a free place among [`MAX_RUNNING`]; more are dropped.
-const MAX_WAITING: usize = 64;
-
-/// Requests being answered at one time.
-const MAX_RUNNING: usize = 64;
+/// Requests of all services waiting for the adapter's task to take them; more are dropped.
+const MAX_WAITING: usize = 512;
 
 const SETTLE: Duration = Duration::from_millis(250);
 

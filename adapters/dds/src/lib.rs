@@ -41,3 +41,4 @@ mod topic;
 pub use adapter::{DdsAdapter, DdsConfig};
 pub use env::{Discovery, EnvError};
 pub use rostrans_rtps::{DiscoveryRange, Durability, Guid, Liveliness, ParticipantStats, Policy, RemoteQos};
+pub use service::{ServiceStats, ServiceStyle};

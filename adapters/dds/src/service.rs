@@ -1,10 +1,13 @@
 //! Services: two conventions over one pair of topics.
 //!
 //! Fast DDS correlates by a sample identity beside the payload, Cyclone DDS by 16 bytes in front of it. Which one a
-//! peer uses shows in the vendor id of its GUID, so each request and reply is read and written as its peer does.
+//! peer uses shows in the vendor id of its GUID, so each request and reply is read and written as its peer does, unless
+//! [`ServiceStyle`] forces one.
 
 mod client;
 mod server;
+mod servers;
+mod stats;
 mod style;
 
 use std::{sync::Arc, time::Duration};
@@ -15,6 +18,9 @@ use tokio::sync::{Notify, mpsc};
 
 pub(crate) use client::Client;
 pub(crate) use server::Server;
+pub(crate) use stats::Counters;
+pub use stats::ServiceStats;
+pub use style::ServiceStyle;
 
 use rostrans_core::{adapter::AdapterError, topic::ServiceSpec, transport::BoxFuture};
 
@@ -25,6 +31,8 @@ use crate::{names, node::Node};
 pub(crate) struct Context {
     pub(crate) participant: Participant,
     pub(crate) node: Arc<Node>,
+    pub(crate) style: ServiceStyle,
+    pub(crate) counters: Arc<Counters>,
     /// Notified after each change of the graph.
     pub(crate) changed: Arc<Notify>,
     /// Work for the adapter's `run`.
@@ -43,6 +51,17 @@ impl Context {
             }
             // Elapsed or notified, it looks again.
             tokio::time::timeout(POLL, changed).await.unwrap_or_default();
+        }
+    }
+
+    /// Waits until `holds` is false, looking again after each change of the graph.
+    async fn while_it(&self, holds: impl Fn() -> bool) {
+        loop {
+            let changed = self.changed.notified();
+            if !holds() {
+                return;
+            }
+            changed.await;
         }
     }
 }

@@ -19,7 +19,9 @@ use tokio::{sync::oneshot, time::timeout_at};
 
 use super::{
     Context, Pair,
-    style::{Header, Style},
+    servers::Servers,
+    stats::{Counters, count},
+    style::{Header, ServiceStyle, Style},
 };
 use crate::node::Entry;
 
@@ -29,6 +31,7 @@ pub(crate) struct Client {
     writer: Writer,
     reader: Reader,
     calls: Arc<Calls>,
+    servers: Mutex<Servers>,
     _entries: [Entry; 2],
 }
 
@@ -38,6 +41,8 @@ struct Calls {
     client: u64,
     /// The GUIDs a related identity may name, known once both endpoints exist, which is before the first request.
     ours: OnceLock<[Guid; 2]>,
+    style: ServiceStyle,
+    counters: Arc<Counters>,
     open: Mutex<Open>,
 }
 
@@ -70,8 +75,13 @@ impl Client {
         let pair = Pair::new(service, registry, "clientid", id)?;
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
-        let calls =
-            Arc::new(Calls { client: hasher.finish(), ours: OnceLock::new(), open: Mutex::default() });
+        let calls = Arc::new(Calls {
+            client: hasher.finish(),
+            ours: OnceLock::new(),
+            style: context.style,
+            counters: Arc::clone(&context.counters),
+            open: Mutex::default(),
+        });
         let replies = Arc::clone(&calls);
         // The reply side first: a server may answer as soon as it sees the request writer.
         let reader = context
@@ -81,13 +91,19 @@ impl Client {
         let writer = context.participant.create_writer(pair.request).map_err(crate::adapter::refused)?;
         calls.ours.get_or_init(|| [reader.guid(), writer.guid()]);
         let entries = [context.node.list(reader.guid()), context.node.list(writer.guid())];
-        Ok(Self { context, writer, reader, calls, _entries: entries })
+        Ok(Self { context, writer, reader, calls, servers: Mutex::default(), _entries: entries })
     }
 
-    /// The request reader of a server whose reply writer is there too: both sides of one participant.
-    fn server(&self) -> Option<Guid> {
+    /// The request readers of servers whose reply writer is there too: both sides of one participant.
+    fn present(&self) -> Vec<Guid> {
         let repliers = self.reader.matched_writers();
-        self.writer.matched_readers().into_iter().find(|r| repliers.iter().any(|w| w.prefix == r.prefix))
+        let mut readers = self.writer.matched_readers();
+        readers.retain(|r| repliers.iter().any(|w| w.prefix == r.prefix));
+        readers
+    }
+
+    fn servers(&self) -> MutexGuard<'_, Servers> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends the request to one server, in that server's style.
@@ -102,7 +118,7 @@ impl Client {
         if open.waiting.len() >= MAX_OPEN {
             return Err(CallError::Busy);
         }
-        let key = match Style::of(server) {
+        let key = match self.calls.style.with(server) {
             Style::Identity => {
                 let identity = SampleIdentity { guid: self.reader.guid(), seq: SampleIdentity::SEQ_UNKNOWN };
                 let options =
@@ -118,6 +134,7 @@ impl Client {
             }
         };
         open.waiting.insert(key, sender);
+        count(&self.calls.counters.calls);
         Ok((key, receiver))
     }
 }
@@ -126,14 +143,21 @@ impl ServiceClient for Client {
     fn call(&self, request: CdrBytes, deadline: Instant) -> BoxFuture<'_, Result<CdrBytes, CallError>> {
         let deadline = tokio::time::Instant::from_std(deadline);
         Box::pin(async move {
-            let server = self.context.until(|| self.server());
+            let server = self.context.until(|| self.servers().choose(&self.present()));
             let server = timeout_at(deadline, server).await.map_err(|_| CallError::NoServer)?;
             let (key, response) = self.send(server, &request)?;
             let _forget = Forget { calls: &self.calls, key };
-            match timeout_at(deadline, response).await {
-                Ok(response) => response.map_err(|_| CallError::Closed),
-                Err(_) => Err(CallError::Timeout),
-            }
+            let answer = async {
+                tokio::select! {
+                    biased;
+                    response = response => response.map_err(|_| CallError::Closed),
+                    // Who left cannot answer any more; the caller may still have time to ask its successor.
+                    () = self.context.while_it(|| self.present().contains(&server)) => Err(CallError::NoServer),
+                }
+            };
+            let answer = timeout_at(deadline, answer).await.unwrap_or(Err(CallError::Timeout));
+            self.servers().ended(server, answer.is_ok());
+            answer
         })
     }
 }
@@ -141,7 +165,7 @@ impl ServiceClient for Client {
 impl Calls {
     /// Hands a response to the call it belongs to; others, and those that come too late, are ignored.
     fn reply(&self, sample: Sample) {
-        let response = match Style::of(sample.writer) {
+        let response = match self.style.with(sample.writer) {
             Style::Header => Header::split(&sample.payload)
                 .filter(|(header, _)| header.client == self.client)
                 .map(|(header, message)| (Key::Header(header.seq), message)),
@@ -151,9 +175,10 @@ impl Calls {
                 .and_then(|related| Some((Key::Identity(related.seq), CdrBytes::new(sample.payload)?))),
         };
         let Some((key, message)) = response else { return };
-        if let Some(waiting) = self.lock().waiting.remove(&key) {
-            // The caller may have given up at this moment.
-            waiting.send(message).unwrap_or_default();
+        let waiting = self.lock().waiting.remove(&key);
+        // The caller may also give up at this moment.
+        if waiting.is_none_or(|waiting| waiting.send(message).is_err()) {
+            count(&self.counters.late);
         }
     }
 
@@ -192,8 +217,13 @@ mod tests {
     }
 
     fn calls() -> (Calls, oneshot::Receiver<CdrBytes>, oneshot::Receiver<CdrBytes>) {
-        let calls =
-            Calls { client: 7, ours: OnceLock::from([guid(0x7e, 1), guid(0x7e, 2)]), open: Mutex::default() };
+        let calls = Calls {
+            client: 7,
+            ours: OnceLock::from([guid(0x7e, 1), guid(0x7e, 2)]),
+            style: ServiceStyle::Auto,
+            counters: Arc::default(),
+            open: Mutex::default(),
+        };
         let (identity, header) = (oneshot::channel(), oneshot::channel());
         calls.lock().waiting.insert(Key::Identity(5), identity.0);
         calls.lock().waiting.insert(Key::Header(5), header.0);
@@ -231,5 +261,6 @@ mod tests {
         calls.reply(reply(0x10, vec![0, 1], None));
         assert!(identity.try_recv().is_err() && by_header.try_recv().is_err());
         assert_eq!(calls.lock().waiting.len(), 2);
+        assert_eq!(calls.counters.snapshot().late, 2);
     }
 }

@@ -13,11 +13,13 @@ use rostrans_core::{
 };
 use rostrans_rtps::{Guid, Reader, Sample, SampleIdentity, WriteOptions, Writer};
 use rostrans_schema::TypeRegistry;
+use tokio::sync::Semaphore;
 use tracing::{debug, warn};
 
 use super::{
     Context, Pair,
-    style::{Header, Style},
+    stats::count,
+    style::{Header, ServiceStyle, Style},
 };
 use crate::{names, node::Entry};
 
@@ -28,6 +30,8 @@ pub(crate) struct Server {
     reply_topic: String,
     writer: Writer,
     handler: Arc<dyn ServiceHandler>,
+    /// One permit for each request that waits or is being answered.
+    room: Arc<Semaphore>,
     overload: Mutex<LogThrottle>,
 }
 
@@ -68,6 +72,7 @@ impl Server {
             reply_topic,
             writer,
             handler,
+            room: Arc::new(Semaphore::new(MAX_OPEN)),
             overload: Mutex::default(),
         });
         let requests = Arc::clone(&server);
@@ -80,13 +85,23 @@ impl Server {
 
     /// Hands a request to the adapter's `run`; called on the receive thread.
     fn request(server: &Arc<Self>, sample: Sample) {
-        let Some((caller, request)) = read_request(sample) else {
+        let counters = &server.context.counters;
+        count(&counters.requests);
+        let Some((caller, request)) = read_request(server.context.style, sample) else {
+            count(&counters.malformed);
             debug!(service = %server.service, "malformed request ignored");
             return;
         };
-        let answering = Arc::clone(server);
-        let job = async move { answering.answer(caller, request).await };
-        if server.context.jobs.try_send(Box::pin(job)).is_err() {
+        let queued = Arc::clone(&server.room).try_acquire_owned().is_ok_and(|permit| {
+            let answering = Arc::clone(server);
+            let job = async move {
+                answering.answer(caller, request).await;
+                drop(permit);
+            };
+            server.context.jobs.try_send(Box::pin(job)).is_ok()
+        });
+        if !queued {
+            count(&counters.overload);
             let mut overload = server.overload.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(count) = overload.event(Instant::now()) {
                 warn!(service = %server.service, count, "too many requests wait; dropped");
@@ -102,6 +117,17 @@ impl Server {
     }
 
     async fn reply(&self, caller: Caller, response: &CdrBytes) {
+        let counters = &self.context.counters;
+        match self.send(caller, response).await {
+            Ok(()) => count(&counters.replies),
+            Err(reason) => {
+                count(&counters.replies_dropped);
+                debug!(service = %self.service, %reason, "reply dropped");
+            }
+        }
+    }
+
+    async fn send(&self, caller: Caller, response: &CdrBytes) -> Result<(), String> {
         let reader = match caller {
             Caller::Identity(identity) if identity.guid.is_reader() => Some(identity.guid),
             Caller::Identity(identity) => self.reader_beside(identity.guid),
@@ -110,19 +136,16 @@ impl Server {
         if let Some(reader) = reader {
             let matched =
                 self.context.until(|| self.writer.matched_readers().contains(&reader).then_some(()));
-            if tokio::time::timeout(REPLY_WAIT, matched).await.is_err() {
-                debug!(service = %self.service, %reader, "reply dropped; its reader did not appear");
-                return;
-            }
+            let appeared = tokio::time::timeout(REPLY_WAIT, matched).await;
+            appeared.map_err(|_| format!("reader {reader} is not there"))?;
         }
         let (payload, related) = match caller {
             Caller::Identity(identity) => (response.as_bytes().clone(), Some(identity)),
             Caller::Header(header, _) => (header.join(response), None),
         };
         let options = WriteOptions { related, only_to: reader, source_time: None };
-        if let Err(error) = self.writer.write_with(&payload, options) {
-            debug!(service = %self.service, %error, "reply dropped");
-        }
+        self.writer.write_with(&payload, options).map_err(|error| error.to_string())?;
+        Ok(())
     }
 
     /// The one reply reader in the participant of a request writer; `None` sends to all, who sort it out.
@@ -145,8 +168,12 @@ impl Server {
 /// How long a reply waits for its reader to be matched, as ROS servers do.
 const REPLY_WAIT: Duration = Duration::from_millis(100);
 
-fn read_request(sample: Sample) -> Option<(Caller, CdrBytes)> {
-    match Style::of(sample.writer) {
+/// Requests of one service that wait or are being answered; more are dropped, so that a slow service neither grows
+/// without end nor keeps others from answering.
+const MAX_OPEN: usize = 128;
+
+fn read_request(style: ServiceStyle, sample: Sample) -> Option<(Caller, CdrBytes)> {
+    match style.with(sample.writer) {
         Style::Header => {
             let (header, request) = Header::split(&sample.payload)?;
             Some((Caller::Header(header, sample.writer), request))
@@ -178,19 +205,20 @@ mod tests {
     #[test]
     fn identity_requests_are_answered_to_the_reader_they_name() {
         let related = SampleIdentity { guid: guid(0x0f, 4), seq: SampleIdentity::SEQ_UNKNOWN };
-        let (caller, request) = read_request(sample(0x0f, &[0, 1, 0, 0, 1], Some(related))).unwrap();
+        let (caller, request) =
+            read_request(ServiceStyle::Auto, sample(0x0f, &[0, 1, 0, 0, 1], Some(related))).unwrap();
         assert_eq!(caller, Caller::Identity(SampleIdentity { guid: guid(0x0f, 4), seq: 17 }));
         assert_eq!(request.body(), [1]);
-        let (caller, _) = read_request(sample(0x0f, &[0, 1, 0, 0, 1], None)).unwrap();
+        let (caller, _) = read_request(ServiceStyle::Auto, sample(0x0f, &[0, 1, 0, 0, 1], None)).unwrap();
         assert_eq!(caller, Caller::Identity(SampleIdentity { guid: guid(0x0f, 3), seq: 17 }));
     }
 
     #[test]
     fn header_requests_lose_their_header() {
         let payload = &[0, 1, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1];
-        let (caller, request) = read_request(sample(0x10, payload, None)).unwrap();
+        let (caller, request) = read_request(ServiceStyle::Auto, sample(0x10, payload, None)).unwrap();
         assert_eq!(caller, Caller::Header(Header { client: 8, seq: 3 }, guid(0x10, 3)));
         assert_eq!(request[..], [0, 1, 0, 0, 1]);
-        assert_eq!(read_request(sample(0x10, &[0, 1, 0, 0, 1], None)), None);
+        assert_eq!(read_request(ServiceStyle::Auto, sample(0x10, &[0, 1, 0, 0, 1], None)), None);
     }
 }

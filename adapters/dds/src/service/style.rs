@@ -4,6 +4,30 @@ use bytes::{BufMut, Bytes, BytesMut};
 use rostrans_cdr::{CdrBytes, HEADER_LEN};
 use rostrans_rtps::Guid;
 
+/// Which convention to speak with the other side of a service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ServiceStyle {
+    /// With each peer its own, told by the vendor id in its GUID: Cyclone DDS has its header, everyone else (Fast DDS,
+    /// Connext in its default mapping, rostrans, vendors not known) the related identity.
+    #[default]
+    Auto,
+    /// The related identity with every peer.
+    FastDds,
+    /// The header with every peer, for vendors other than Cyclone DDS that copy it.
+    Cyclone,
+}
+
+impl ServiceStyle {
+    /// The style to use with the implementation an endpoint belongs to.
+    pub(crate) fn with(self, endpoint: Guid) -> Style {
+        match self {
+            Self::Auto if endpoint.vendor() == CYCLONE => Style::Header,
+            Self::Auto | Self::FastDds => Style::Identity,
+            Self::Cyclone => Style::Header,
+        }
+    }
+}
+
 /// How a peer correlates replies with requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
@@ -11,13 +35,6 @@ pub(crate) enum Style {
     Identity,
     /// By a header in front of the payload: Cyclone DDS.
     Header,
-}
-
-impl Style {
-    /// The style of the implementation an endpoint belongs to.
-    pub(crate) fn of(endpoint: Guid) -> Self {
-        if endpoint.vendor() == CYCLONE { Self::Header } else { Self::Identity }
-    }
 }
 
 /// Vendor id of Eclipse Cyclone DDS.
@@ -77,13 +94,23 @@ mod tests {
 
     use super::*;
 
+    fn endpoint(vendor: u8) -> Guid {
+        Guid { prefix: [1, vendor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], entity: [0; 4] }
+    }
+
     #[test]
     fn cyclone_is_told_by_its_vendor_id() {
-        let endpoint =
-            |v: [u8; 2]| Guid { prefix: [v[0], v[1], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], entity: [0; 4] };
-        assert_eq!(Style::of(endpoint([0x01, 0x10])), Style::Header);
-        for other in [[0x01, 0x0f], [0x01, 0x01], [0x01, 0x7e]] {
-            assert_eq!(Style::of(endpoint(other)), Style::Identity);
+        assert_eq!(ServiceStyle::Auto.with(endpoint(0x10)), Style::Header);
+        for other in [0x0f, 0x01, 0x7e, 0x00, 0x11] {
+            assert_eq!(ServiceStyle::Auto.with(endpoint(other)), Style::Identity);
+        }
+    }
+
+    #[test]
+    fn forced_style_is_that_of_every_vendor() {
+        for vendor in [0x0f, 0x10, 0x01, 0x7e] {
+            assert_eq!(ServiceStyle::FastDds.with(endpoint(vendor)), Style::Identity);
+            assert_eq!(ServiceStyle::Cyclone.with(endpoint(vendor)), Style::Header);
         }
     }
 
