@@ -1,0 +1,173 @@
+//! What every ROS 2 adapter must do, as tests that run on any pair of them.
+//!
+//! [`adapter_tests!`] makes the tests from two functions that open an adapter; the pair may be of one engine or of two
+//! that must understand each other:
+//!
+//! ```ignore
+//! fn native(name: &str) -> Arc<dyn RosAdapter> { DdsAdapter::new(config(name)).unwrap() }
+//! fn cyclone(name: &str) -> Arc<dyn RosAdapter> { CycloneAdapter::new(config(name)).unwrap() }
+//! rostrans_test_suite::adapter_tests!(native, cyclone);
+//! ```
+//!
+//! Not here: what one engine alone promises, such as its counters.
+
+#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "tests fail by panicking")]
+
+pub mod services;
+pub mod topics;
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard},
+    time::{Duration, Instant},
+};
+
+use rostrans_cdr::CdrBytes;
+use rostrans_core::{
+    adapter::{AdapterError, RosAdapter, SampleSink},
+    codec::Sample,
+    topic::{Qos, ServiceSpec, TopicName, TopicSpec},
+};
+use rostrans_schema::TypeName;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// The tests of this crate, for a pair of adapters opened by two [`Open`] functions.
+#[macro_export]
+macro_rules! adapter_tests {
+    ($first:path, $second:path) => {
+        $crate::adapter_tests! { $first, $second;
+            topics:
+                samples_cross_with_their_source_time_in_order
+                late_subscriber_of_a_latched_topic_gets_the_last_samples
+                one_node_hears_its_own_topics_once
+                samples_of_a_megabyte_cross_unchanged
+                stopped_adapter_refuses_to_publish
+                unknown_types_are_refused;
+            services:
+                calls_wait_for_their_server_and_get_its_answer
+                call_without_a_server_ends_at_its_deadline
+                one_node_calls_its_own_services
+                service_that_went_away_is_called_again_when_it_is_back
+                either_of_two_servers_answers_and_one_is_enough
+                many_clients_at_once_get_their_own_answers
+                thousand_calls_are_all_answered
+                late_answers_leave_nothing_behind
+                client_that_vanished_does_not_disturb_others
+                requests_and_responses_of_a_megabyte_cross_unchanged;
+        }
+    };
+    ($first:path, $second:path; $($module:ident: $($test:ident)+;)+) => {
+        $($(
+            #[tokio::test]
+            async fn $test() {
+                $crate::$module::$test($crate::Pair::new($first, $second)).await;
+            }
+        )+)+
+    };
+}
+
+/// Opens an adapter with a node of that name, on the loopback interface, in the domain of [`domain`].
+pub type Open = fn(&str) -> Arc<dyn RosAdapter>;
+
+/// Longer than any test machine takes; only a failing test waits for it.
+pub const LIMIT: Duration = Duration::from_secs(20);
+
+/// A domain for this process: tests run in parallel processes. 10 to 89 are away from 0 and the ephemeral ports.
+pub fn domain() -> u16 {
+    u16::try_from(10 + std::process::id() % 80).unwrap()
+}
+
+/// Two nodes, running until they are stopped or the pair is dropped.
+pub struct Pair {
+    /// The first of them.
+    pub a: Arc<dyn RosAdapter>,
+    /// The other.
+    pub b: Arc<dyn RosAdapter>,
+    open: [Open; 2],
+    running: JoinSet<Result<(), AdapterError>>,
+}
+
+impl Pair {
+    /// Opens and runs both.
+    pub fn new(first: Open, second: Open) -> Self {
+        let mut running = JoinSet::new();
+        let mut start = |open: Open, name| {
+            let adapter = open(name);
+            running.spawn(Arc::clone(&adapter).run(CancellationToken::new()));
+            adapter
+        };
+        let (a, b) = (start(first, "a"), start(second, "b"));
+        Self { a, b, open: [first, second], running }
+    }
+
+    /// One more node of the first or second engine; it ends with the token.
+    pub fn another(&mut self, engine: usize, name: &str, cancel: CancellationToken) -> Arc<dyn RosAdapter> {
+        let open = self.open.get(engine).unwrap();
+        let adapter = open(name);
+        self.running.spawn(Arc::clone(&adapter).run(cancel));
+        adapter
+    }
+}
+
+/// A topic of `std_msgs/String`; processes that share a domain by chance have names of their own.
+pub fn topic(name: &str, qos: Qos) -> TopicSpec {
+    let msg_type = TypeName::message("std_msgs/String").unwrap();
+    TopicSpec { name: own_name(name), msg_type, qos }
+}
+
+/// A service of `std_srvs/SetBool`.
+pub fn service(name: &str) -> ServiceSpec {
+    ServiceSpec { name: own_name(name), srv_type: TypeName::service("std_srvs/SetBool").unwrap() }
+}
+
+fn own_name(name: &str) -> TopicName {
+    TopicName::parse(&format!("/p{}{name}", std::process::id())).unwrap()
+}
+
+/// A message with a number in it. A whole number of words: DATA payloads are padded to that, and padding stays.
+pub fn cdr(tag: u32) -> CdrBytes {
+    big_cdr(tag, 4)
+}
+
+/// The same with `len` bytes behind the number, a multiple of 4.
+pub fn big_cdr(tag: u32, len: usize) -> CdrBytes {
+    let noise = (0..len).map(|i| u8::try_from(i.wrapping_mul(7) % 251).unwrap());
+    let bytes: Vec<u8> = [0, 1, 0, 0].into_iter().chain(tag.to_le_bytes()).chain(noise).collect();
+    CdrBytes::new(bytes).unwrap()
+}
+
+/// The number in a message.
+pub fn tag(message: &CdrBytes) -> u32 {
+    u32::from_le_bytes(*message.body().first_chunk().unwrap())
+}
+
+/// Keeps the samples of a subscription.
+#[derive(Clone, Default)]
+pub struct Seen(Arc<Mutex<Vec<Sample>>>);
+
+impl Seen {
+    /// To subscribe with.
+    pub fn sink(&self) -> SampleSink {
+        let seen = self.clone();
+        Arc::new(move |sample| seen.samples().push(sample))
+    }
+
+    /// What came so far.
+    pub fn samples(&self) -> MutexGuard<'_, Vec<Sample>> {
+        self.0.lock().unwrap()
+    }
+
+    /// The numbers in what came so far.
+    pub fn tags(&self) -> Vec<u32> {
+        self.samples().iter().map(|sample| tag(&sample.payload)).collect()
+    }
+}
+
+/// Waits until it holds, and fails after [`LIMIT`].
+pub async fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let end = Instant::now() + LIMIT;
+    while !holds() {
+        assert!(Instant::now() < end, "never: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}

@@ -1,0 +1,103 @@
+//! Publishers and subscriptions.
+
+use std::sync::Arc;
+
+use rostrans_core::{
+    adapter::{AdapterError, PublishError},
+    clock::RosTime,
+    topic::{Qos, TopicSpec},
+};
+use rostrans_schema::TypeName;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Pair, Seen, big_cdr, cdr, eventually, tag, topic};
+
+/// Reliable samples arrive once, in order and with the time their publisher gave them.
+pub async fn samples_cross_with_their_source_time_in_order(pair: Pair) {
+    let chatter = topic("/chatter", Qos::reliable());
+    let publisher = pair.a.advertise(&chatter).await.unwrap();
+    let seen = Seen::default();
+    let subscription = pair.b.subscribe(&chatter, seen.sink()).await.unwrap();
+    eventually("matched", || publisher.matched() == 1).await;
+    for n in 1..=5 {
+        publisher.publish(RosTime { ns: i64::from(n) * 1_000_000_000 }, &cdr(n)).unwrap();
+    }
+    eventually("five samples", || seen.samples().len() == 5).await;
+    assert_eq!(seen.tags(), [1, 2, 3, 4, 5]);
+    for sample in seen.samples().iter() {
+        // RTPS time has 2^-32 s, so a whole second may come back as the nanosecond before it.
+        let late_ns = i64::from(tag(&sample.payload)) * 1_000_000_000 - sample.stamp.ns;
+        assert!((0..=1).contains(&late_ns), "{sample:?}");
+    }
+    drop(subscription);
+    eventually("unmatched", || publisher.matched() == 0).await;
+}
+
+/// A transient-local publisher replays as much as its depth says.
+pub async fn late_subscriber_of_a_latched_topic_gets_the_last_samples(pair: Pair) {
+    let latched = topic("/latched", Qos::latched(2));
+    let publisher = pair.a.advertise(&latched).await.unwrap();
+    for n in 1..=3 {
+        publisher.publish(RosTime::default(), &cdr(n)).unwrap();
+    }
+    let seen = Seen::default();
+    let _subscription = pair.b.subscribe(&latched, seen.sink()).await.unwrap();
+    eventually("two samples", || seen.samples().len() == 2).await;
+    assert_eq!(seen.tags(), [2, 3]);
+}
+
+/// What a node publishes reaches its own subscriptions as it reaches those of others.
+pub async fn one_node_hears_its_own_topics_once(pair: Pair) {
+    let shared = topic("/shared", Qos::reliable());
+    let (own, other) = (Seen::default(), Seen::default());
+    let publisher = pair.a.advertise(&shared).await.unwrap();
+    let _own = pair.a.subscribe(&shared, own.sink()).await.unwrap();
+    let _other = pair.b.subscribe(&shared, other.sink()).await.unwrap();
+    eventually("matched", || publisher.matched() == 2).await;
+    // What came twice is here when a later sample of the same writer is.
+    for n in 1..=6 {
+        publisher.publish(RosTime::default(), &cdr(n)).unwrap();
+    }
+    eventually("the last sample", || own.tags().contains(&6) && other.tags().contains(&6)).await;
+    assert_eq!(own.tags(), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(other.tags(), [1, 2, 3, 4, 5, 6]);
+}
+
+/// Samples that need many fragments come out byte for byte, in both directions.
+pub async fn samples_of_a_megabyte_cross_unchanged(pair: Pair) {
+    let message = big_cdr(7, 1 << 20);
+    for (name, from, to) in [("/there", &pair.a, &pair.b), ("/back", &pair.b, &pair.a)] {
+        let image = topic(name, Qos::reliable());
+        let publisher = from.advertise(&image).await.unwrap();
+        let seen = Seen::default();
+        let _subscription = to.subscribe(&image, seen.sink()).await.unwrap();
+        eventually("matched", || publisher.matched() == 1).await;
+        publisher.publish(RosTime::default(), &message).unwrap();
+        eventually("the sample", || !seen.samples().is_empty()).await;
+        assert!(seen.samples().iter().all(|sample| sample.payload == message), "{name}");
+    }
+}
+
+/// After its end an adapter says that it is closed.
+pub async fn stopped_adapter_refuses_to_publish(mut pair: Pair) {
+    let cancel = CancellationToken::new();
+    let adapter = pair.another(0, "stopping", CancellationToken::new());
+    let publisher = adapter.advertise(&topic("/ending", Qos::reliable())).await.unwrap();
+    cancel.cancel();
+    Arc::clone(&adapter).run(cancel).await.unwrap();
+    assert_eq!(publisher.publish(RosTime::default(), &cdr(1)), Err(PublishError::Closed));
+    assert!(adapter.advertise(&topic("/other", Qos::reliable())).await.is_err());
+}
+
+/// A type without a definition is named in the error.
+pub async fn unknown_types_are_refused(pair: Pair) {
+    let msg_type = TypeName::message("no_such_msgs/Thing").unwrap();
+    let unknown = TopicSpec { msg_type, ..topic("/unknown", Qos::reliable()) };
+    for adapter in [&pair.a, &pair.b] {
+        let error = adapter.advertise(&unknown).await.err().unwrap();
+        assert!(
+            matches!(&error, AdapterError::UnknownType(name) if name == "no_such_msgs/msg/Thing"),
+            "{error}"
+        );
+    }
+}
