@@ -43,6 +43,13 @@ pub(crate) const CORE: &[ParamDef] = &[
         doc: "How to reach ROS 2 nodes; DDS works with Fast DDS and Cyclone DDS nodes.",
     },
     ParamDef {
+        key: "dds_service_style",
+        kind: ParamKind::Choice(&["auto", "fastdds", "cyclone"]),
+        default: "auto",
+        unit: None,
+        doc: "How service calls find their responses over DDS; 'auto' speaks with each node as its DDS does.",
+    },
+    ParamDef {
         key: "node_name",
         kind: ParamKind::Text,
         default: "rostrans",

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rostrans_adapter_dds::{DdsAdapter, DdsConfig, Discovery};
+use rostrans_adapter_dds::{DdsAdapter, DdsConfig, Discovery, ServiceStyle};
 use rostrans_core::{
     adapter::{AdapterError, AdapterInfo, RosAdapter},
     clock::SystemClock,
@@ -141,10 +141,15 @@ async fn adapters(job: &Job<'_>, needed: bool) -> Result<Vec<Arc<dyn RosAdapter>
     }
     // Bad variables were reported before planning.
     let discovery = Discovery::from_env(job.env).unwrap_or_default();
-    let config = DdsConfig::new(job.settings.text("node_name"), discovery, Arc::clone(&job.types));
-    let namespace = job.settings.text("node_namespace").to_owned();
+    let mut config = DdsConfig::new(job.settings.text("node_name"), discovery, Arc::clone(&job.types));
+    config.namespace = job.settings.text("node_namespace").to_owned();
+    config.service_style = match job.settings.text("dds_service_style") {
+        "fastdds" => ServiceStyle::FastDds,
+        "cyclone" => ServiceStyle::Cyclone,
+        _ => ServiceStyle::Auto,
+    };
     // Finding the addresses of static peers takes as long as the network likes.
-    let open = move || DdsAdapter::new(DdsConfig { namespace, ..config });
+    let open = move || DdsAdapter::new(config);
     match tokio::task::spawn_blocking(open).await {
         Ok(adapter) => Ok(vec![adapter?]),
         Err(panic) => std::panic::resume_unwind(panic.into_panic()),
