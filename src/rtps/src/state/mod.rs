@@ -25,6 +25,7 @@ mod peer;
 mod reader;
 mod receive;
 mod repair;
+mod repairs;
 mod send;
 mod snapshot;
 #[cfg(test)]

@@ -130,7 +130,7 @@ impl Core {
         let Some(local) = self.writers.get_mut(&writer) else { return };
         let Some(proxy) = local.proxies.iter_mut().find(|p| p.guid == reader) else { return };
         for seq in local.history.seqs() {
-            proxy.request(seq);
+            proxy.repairs.want(seq);
         }
         self.queue_repair(writer, reader, address, now);
     }

@@ -7,7 +7,7 @@ use super::lane::Turn;
 use super::outbox::Outbox;
 use super::peer::Address;
 use super::send::send_slot;
-use super::writer::{FragmentRepair, LocalWriter};
+use super::writer::LocalWriter;
 use crate::guid::Guid;
 use crate::wire::{AckNack, NackFrag, Prefix};
 
@@ -18,32 +18,29 @@ impl Core {
         let guid = Guid { prefix: source, entity: acknack.reader };
         let Some(writer) = self.writers.get_mut(&acknack.writer) else { return };
         let Some(index) = writer.proxies.iter().position(|p| p.guid == guid && p.reliable) else { return };
-        let (newest, mut irrelevant) = (writer.next - 1, Vec::new());
-        let Some(proxy) = writer.proxies.get(index) else { return };
-        if proxy.ack_count.is_some_and(|count| acknack.count.wrapping_sub(count) <= 0) {
+        let newest = writer.next - 1;
+        let Some(proxy) = writer.proxies.get_mut(index) else { return };
+        if !proxy.takes(acknack.count, now) {
             return;
         }
-        let sent = writer.sent_to(proxy);
-        let acked = (acknack.missing.base - 1).clamp(proxy.acked, newest.max(proxy.acked));
-        let big = acked > proxy.acked
-            && writer.history.get(acked).is_some_and(|s| s.payload.as_slice().len() > proxy.path.whole());
-        let mut wanted = Vec::new();
-        for seq in acknack.missing.iter().filter(|seq| *seq <= sent) {
-            if writer.can_send(seq, proxy) { wanted.push(seq) } else { irrelevant.push(seq) }
-        }
-        let from = if acknack.missing.is_empty() { i64::MAX } else { acknack.missing.base };
-        let address = Address { to: proxy.to, path: proxy.path };
+        // It goes back when the reader has begun anew, as one does that lost us for a while.
+        let before = proxy.acked;
+        proxy.acked = (acknack.missing.base - 1).clamp(proxy.start - 1, newest);
+        proxy.repairs.forget(proxy.acked);
+        let (acked, address) = (proxy.acked, Address { to: proxy.to, path: proxy.path });
+        let answer = writer.answer(index, acknack);
         if let Some(proxy) = writer.proxies.get_mut(index) {
-            proxy.acked = acked;
-            proxy.ack_count = Some(acknack.count);
-            wanted.iter().for_each(|seq| proxy.request(*seq));
+            answer.wanted.iter().for_each(|seq| proxy.repairs.want(*seq));
         }
-        writer.send_gap(index, &irrelevant, from, me, out);
-        if wanted.is_empty() && !acknack.is_final {
-            writer.send_heartbeat(index, me, acked >= sent, out);
+        writer.send_gaps(index, &answer.never, me, out);
+        if answer.given_up || (answer.wanted.is_empty() && !acknack.is_final) {
+            writer.send_heartbeat(index, me, acked >= answer.sent && !answer.given_up, out);
         }
+        let big = |len: usize| len > address.path.whole();
+        let arrived =
+            acked > before && writer.history.get(acked).is_some_and(|s| big(s.payload.as_slice().len()));
         writer.prune();
-        if big && let Some(peer) = self.peers.get_mut(&source) {
+        if arrived && let Some(peer) = self.peers.get_mut(&source) {
             peer.lane(address, self.config.pace_bytes_per_s, now).arrived(now);
         }
         self.queue_repair(acknack.writer, guid, address, now);
@@ -62,7 +59,11 @@ impl Core {
         }
         let address = Address { to: proxy.to, path: proxy.path };
         if !writer.can_send(nack.seq, proxy) {
-            writer.send_gap(index, &[nack.seq], i64::MAX, me, out);
+            // Given up meanwhile: a heartbeat says so, one for all the samples a reader may ask for at a time.
+            if proxy.told <= nack.seq && nack.seq < writer.first_for(proxy.start) {
+                writer.send_heartbeat(index, me, false, out);
+            }
+            self.arm(nack.writer, now);
             return;
         }
         let size = writer.history.get(nack.seq).map_or(0, |slot| slot.payload.as_slice().len());
@@ -70,7 +71,7 @@ impl Core {
         #[expect(clippy::cast_precision_loss, reason = "both are small numbers")]
         let part = nack.missing.iter().count() as f64 / fragments as f64;
         if let Some(proxy) = writer.proxies.get_mut(index) {
-            proxy.request_fragments(nack.seq, nack.missing.iter());
+            proxy.repairs.want_fragments(nack.seq, nack.missing.iter());
         }
         if let Some(peer) = self.peers.get_mut(&source) {
             peer.lane(address, self.config.pace_bytes_per_s, now).lost(part, now);
@@ -79,7 +80,48 @@ impl Core {
     }
 }
 
+/// What to do about an ACKNACK.
+struct Answer {
+    /// The highest number that has left for the reader.
+    sent: i64,
+    /// Numbers to send again.
+    wanted: Vec<i64>,
+    /// Ranges that were never meant for the reader, ends excluded.
+    never: Vec<(i64, i64)>,
+    /// It asks for what the history has given up.
+    given_up: bool,
+}
+
 impl LocalWriter {
+    /// Sorts what the reader at `index` lacks.
+    fn answer(&self, index: usize, acknack: &AckNack) -> Answer {
+        let mut answer = Answer { sent: 0, wanted: Vec::new(), never: Vec::new(), given_up: false };
+        let Some(proxy) = self.proxies.get(index) else { return answer };
+        answer.sent = self.sent_to(proxy);
+        let (base, start) = (acknack.missing.base.max(1), proxy.start);
+        if base < start && !acknack.missing.is_empty() {
+            // Parts of what was sent before it came may have reached it together with another reader's.
+            if base > self.last_fragmented {
+                answer.never.push((base, start));
+            } else {
+                answer.given_up = true;
+            }
+        }
+        let first = self.first_for(start);
+        for seq in acknack.missing.iter().filter(|seq| *seq >= start && *seq <= answer.sent) {
+            if self.can_send(seq, proxy) {
+                answer.wanted.push(seq);
+            } else if seq < first {
+                answer.given_up = true;
+            } else if let Some((_, end)) = answer.never.last_mut().filter(|(_, end)| *end == seq) {
+                *end += 1;
+            } else {
+                answer.never.push((seq, seq + 1));
+            }
+        }
+        answer
+    }
+
     /// Sends the next datagram a reader waits for; returns its size and the turn when more is wanted.
     pub(super) fn repair(
         &mut self,
@@ -91,38 +133,21 @@ impl LocalWriter {
         let entity = self.entity;
         let Some(index) = self.proxies.iter().position(|p| p.guid == reader) else { return (0, None) };
         let Some(proxy) = self.proxies.get_mut(index) else { return (0, None) };
-        if proxy.fragments.is_none() && !proxy.requested.is_empty() {
-            let seq = proxy.requested.remove(0);
-            proxy.fragments = Some(FragmentRepair { seq, list: None, next: 1 });
-        }
-        let Some(repair) = &mut proxy.fragments else {
-            // All done: let the reader check.
-            proxy.queued = false;
-            if proxy.reliable {
-                self.send_heartbeat(index, me, false, out);
+        while let Some((seq, fragment)) = proxy.repairs.next() {
+            // What a keep-last history has given up since is skipped.
+            let slot = self.history.get(seq).filter(|s| s.only_to.is_none_or(|only| only == reader));
+            if let Some(slot) = slot {
+                let next = send_slot(slot, entity, reader.entity, reader.prefix, fragment, lane, me, out);
+                proxy.repairs.sent(next);
+                return (out.last_len(), Some(Turn::Repair(entity, reader)));
             }
-            return (0, None);
-        };
-        let number = match &mut repair.list {
-            Some(list) => list.pop(),
-            None => Some(repair.next),
-        };
-        let sent = number.and_then(|number| {
-            let slot = self.history.get(repair.seq)?;
-            let next = send_slot(slot, entity, reader.entity, reader.prefix, number, lane, me, out);
-            Some((out.last_len(), next))
-        });
-        let more = match (&mut repair.list, sent) {
-            (Some(list), Some(_)) => !list.is_empty(),
-            (None, Some((_, Some(next)))) => {
-                repair.next = next;
-                true
-            }
-            _ => false,
-        };
-        if !more {
-            proxy.fragments = None;
+            proxy.repairs.skip();
         }
-        (sent.map_or(0, |(bytes, _)| bytes), Some(Turn::Repair(entity, reader)))
+        // All done: let the reader check.
+        proxy.queued = false;
+        if proxy.reliable {
+            self.send_heartbeat(index, me, false, out);
+        }
+        (0, None)
     }
 }

@@ -39,6 +39,9 @@ impl Core {
         add(&self.counters.samples_out, 1);
         let source_time = options.source_time.unwrap_or(wall_ns);
 
+        if writer.dests.iter().any(|d| payload.len() > d.path.whole()) {
+            writer.last_fragmented = seq;
+        }
         let direct = |d: &super::writer::Dest| d.queued == 0 && payload.len() <= d.path.whole();
         let is_target = |d: &super::writer::Dest| options.only_to.is_none_or(|only| only.prefix == d.prefix);
         let all_direct = writer.dests.iter().filter(|d| is_target(d)).all(direct);
@@ -143,7 +146,7 @@ impl Core {
         let Some(local) = self.writers.get_mut(&writer) else { return };
         let Some(proxy) = local.proxies.iter_mut().find(|p| p.guid == reader) else { return };
         let Some(peer) = self.peers.get_mut(&reader.prefix) else { return };
-        if proxy.queued || !proxy.wants_repair() {
+        if proxy.queued || proxy.repairs.is_empty() {
             return;
         }
         proxy.queued = true;

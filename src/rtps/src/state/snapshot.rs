@@ -3,7 +3,7 @@
 use super::Core;
 use super::matching::{reader_mismatch, writer_mismatch};
 use super::peer::RemoteWriter;
-use super::writer::MAX_REQUESTED;
+use super::repairs::{MAX_FRAGMENTS, MAX_SAMPLES};
 use crate::discovery::EndpointData;
 use crate::graph::{GraphSnapshot, Incompatible, Policy, RemoteEndpoint, RemoteParticipant};
 use crate::guid::Guid;
@@ -56,7 +56,9 @@ impl Core {
             && others().all(|p| p.writers.len() + p.readers.len() <= limits.endpoints_per_peer)
             && pending == self.pending_bytes
             && pending <= limits.pending_bytes
-            && proxies.into_iter().all(|p| p.requested.len() <= MAX_REQUESTED)
+            && proxies
+                .into_iter()
+                .all(|p| p.repairs.len() <= MAX_SAMPLES && p.repairs.fragments() <= MAX_FRAGMENTS)
             && self.answers.len() + self.retries.len() <= 2 * limits.peers * limits.endpoints_per_peer
     }
 

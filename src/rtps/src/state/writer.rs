@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::history::Cache;
 use super::lane::Path;
 use super::outbox::Outbox;
+use super::repairs::Repairs;
 use crate::endpoint::EndpointSpec;
 use crate::guid::Guid;
 use crate::wire::{Entity, Gap, Heartbeat, Prefix, SequenceSet, UNKNOWN_ENTITY};
@@ -20,6 +21,8 @@ pub(crate) struct LocalWriter {
     pub(crate) proxies: Vec<ReaderProxy>,
     /// Addresses of the matched readers, one entry for all readers of a participant at one address.
     pub(crate) dests: Vec<Dest>,
+    /// The newest sample that went to anybody in fragments.
+    pub(crate) last_fragmented: i64,
     heartbeats: i32,
     last_ask: Option<Instant>,
     /// In the list of writers with a periodic heartbeat.
@@ -40,22 +43,14 @@ pub(crate) struct ReaderProxy {
     pub(crate) start: i64,
     /// Everything up to here has arrived.
     pub(crate) acked: i64,
-    pub(crate) ack_count: Option<i32>,
-    /// Samples to send again, ascending.
-    pub(crate) requested: Vec<i64>,
-    /// The sample that is being sent again in fragments.
-    pub(crate) fragments: Option<FragmentRepair>,
+    /// Count of the last ACKNACK taken, and when it came.
+    pub(crate) ack_count: Option<(i32, Instant)>,
+    /// The oldest sample the last heartbeat to this reader alone offered.
+    pub(crate) told: i64,
+    /// What to send again.
+    pub(crate) repairs: Repairs,
     /// In the queue of its lane.
     pub(crate) queued: bool,
-}
-
-/// Fragments of one sample to send again.
-#[derive(Debug)]
-pub(crate) struct FragmentRepair {
-    pub(crate) seq: i64,
-    /// Which ones, in descending order so that the next one is at the end; `None` for all from `next` on.
-    pub(crate) list: Option<Vec<u32>>,
-    pub(crate) next: u32,
 }
 
 /// Where samples of a writer go.
@@ -75,10 +70,9 @@ pub(crate) struct Dest {
 
 /// A heartbeat asks for an answer at most this often, so that fast topics do not cause an ACKNACK per sample.
 const ASK_EVERY: Duration = Duration::from_millis(10);
-/// Samples a reader may ask for at one time.
-pub(crate) const MAX_REQUESTED: usize = 256;
-/// Fragments a reader may ask for at one time.
-pub(crate) const MAX_FRAGMENTS: usize = 2048;
+/// An ACKNACK whose count went back after this long comes from a reader that began to count anew, as some do when they
+/// find us again; no datagram is that late.
+const RECOUNT: Duration = Duration::from_millis(500);
 
 impl LocalWriter {
     pub(crate) fn new(entity: Entity, spec: EndpointSpec) -> Self {
@@ -89,6 +83,7 @@ impl LocalWriter {
             next: 1,
             proxies: Vec::new(),
             dests: Vec::new(),
+            last_fragmented: 0,
             heartbeats: 0,
             last_ask: None,
             armed: false,
@@ -106,7 +101,7 @@ impl LocalWriter {
         proxy.start = if replay { self.history.first().unwrap_or(self.next) } else { self.next };
         proxy.acked = proxy.start - 1;
         if replay && !proxy.reliable {
-            proxy.requested.extend(self.history.seqs().take(MAX_REQUESTED));
+            self.history.seqs().for_each(|seq| proxy.repairs.want(seq));
         }
         self.proxies.push(proxy);
         self.rebuild_dests();
@@ -188,8 +183,13 @@ impl LocalWriter {
     /// A heartbeat for `reader` that has been sent everything up to `sent`; earlier than `start` it need not know.
     pub(crate) fn heartbeat(&mut self, reader: Entity, start: i64, sent: i64, is_final: bool) -> Heartbeat {
         self.heartbeats = self.heartbeats.wrapping_add(1);
-        let first = self.history.first().unwrap_or(self.next).max(start).min(sent + 1);
+        let first = self.first_for(start).min(sent + 1);
         Heartbeat { reader, writer: self.entity, first, last: sent, count: self.heartbeats, is_final }
+    }
+
+    /// The oldest sample a reader from `start` on can have.
+    pub(crate) fn first_for(&self, start: i64) -> i64 {
+        self.history.first().unwrap_or(self.next).max(start)
     }
 
     /// Sends a heartbeat to the reader at `index`.
@@ -197,6 +197,9 @@ impl LocalWriter {
         let Some(proxy) = self.proxies.get(index) else { return };
         let (guid, to, start, sent) = (proxy.guid, proxy.to, proxy.start, self.sent_to(proxy));
         let heartbeat = self.heartbeat(guid.entity, start, sent, is_final);
+        if let Some(proxy) = self.proxies.get_mut(index) {
+            proxy.told = heartbeat.first;
+        }
         out.message(to, me, |e| {
             e.info_dst(guid.prefix);
             e.heartbeat(&heartbeat);
@@ -222,28 +225,20 @@ impl LocalWriter {
             && self.history.get(seq).is_some_and(|slot| slot.only_to.is_none_or(|only| only == proxy.guid))
     }
 
-    /// Tells the reader at `index` that these numbers (ascending) will not come, nor those between `from` and its
-    /// start.
-    pub(crate) fn send_gap(&self, index: usize, irrelevant: &[i64], from: i64, me: Prefix, out: &mut Outbox) {
-        let Some(proxy) = self.proxies.get(index) else { return };
-        // Numbers before the reader's start form one run, whatever of it was asked for.
-        let head = (from < proxy.start).then_some((from, proxy.start));
-        let rest: Vec<i64> = irrelevant.iter().copied().filter(|seq| *seq >= proxy.start).collect();
-        let Some(start) = head.map(|(from, _)| from).or_else(|| rest.first().copied()) else { return };
-        let mut end = head.map_or(start, |(_, end)| end);
-        for seq in &rest {
-            if *seq == end {
-                end += 1;
-            }
-        }
-        let mut list = SequenceSet::new(end);
-        for seq in rest.into_iter().filter(|seq| *seq > end) {
-            list.insert(seq);
-        }
-        let gap = Gap { reader: proxy.guid.entity, writer: self.entity, start: start.max(1), list };
+    /// Tells the reader at `index` that the numbers in these ranges, ends excluded, are not for it.
+    ///
+    /// Only for numbers of which nothing was ever sent to that reader. Fast DDS (2.14 to 3.6) keeps a half-received
+    /// sample in two places and a GAP removes it from one: the next take spins for ever. What a keep-last history has
+    /// given up is told by the first number of a heartbeat instead. For the same reason there is a GAP for each range
+    /// and none has a list: with one, Fast DDS drops what it has of the sample at the base of the list.
+    pub(crate) fn send_gaps(&self, index: usize, ranges: &[(i64, i64)], me: Prefix, out: &mut Outbox) {
+        let Some(proxy) = self.proxies.get(index).filter(|_| !ranges.is_empty()) else { return };
         out.message(proxy.to, me, |e| {
             e.info_dst(proxy.guid.prefix);
-            e.gap(&gap);
+            for (start, end) in ranges {
+                let list = SequenceSet::new(*end);
+                e.gap(&Gap { reader: proxy.guid.entity, writer: self.entity, start: *start, list });
+            }
         });
     }
 }
@@ -258,40 +253,20 @@ impl ReaderProxy {
             start: 1,
             acked: 0,
             ack_count: None,
-            requested: Vec::new(),
-            fragments: None,
+            told: 0,
+            repairs: Repairs::default(),
             queued: false,
         }
     }
 
-    /// Notes a sample to send again, within bounds.
-    pub(crate) fn request(&mut self, seq: i64) {
-        if let Err(at) = self.requested.binary_search(&seq)
-            && self.requested.len() < MAX_REQUESTED
-        {
-            self.requested.insert(at, seq);
+    /// Whether an ACKNACK is news rather than repeated or overtaken.
+    pub(crate) fn takes(&mut self, count: i32, now: Instant) -> bool {
+        let stale = self.ack_count.is_some_and(|(last, at)| {
+            count.wrapping_sub(last) <= 0 && now.saturating_duration_since(at) < RECOUNT
+        });
+        if !stale {
+            self.ack_count = Some((count, now));
         }
-    }
-
-    /// Notes fragments to send again, within bounds and one sample at a time.
-    pub(crate) fn request_fragments(&mut self, seq: i64, fragments: impl Iterator<Item = u32>) {
-        let repair =
-            self.fragments.get_or_insert_with(|| FragmentRepair { seq, list: Some(Vec::new()), next: 1 });
-        let Some(list) = &mut repair.list else { return };
-        if repair.seq != seq {
-            return;
-        }
-        for fragment in fragments {
-            if let Err(at) = list.binary_search_by(|have| fragment.cmp(have))
-                && list.len() < MAX_FRAGMENTS
-            {
-                list.insert(at, fragment);
-            }
-        }
-    }
-
-    /// Whether anything is left to send again.
-    pub(crate) fn wants_repair(&self) -> bool {
-        self.fragments.is_some() || !self.requested.is_empty()
+        !stale
     }
 }

@@ -3,5 +3,6 @@
 mod captures;
 mod discovery;
 mod reliable;
+mod repair;
 mod robust;
 mod sim;

@@ -1,0 +1,147 @@
+//! What writers answer readers that lack something.
+
+use std::time::Duration;
+
+use super::sim::{KEEP_ALL, Link, Log, Net, PERFECT, RELIABLE, numbers, payload};
+use crate::endpoint::{EndpointQos, History, WriteOptions};
+use crate::guid::Guid;
+use crate::wire::{AckNack, Encoder, Message, NackFrag, SequenceSet, Submessage};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const KEEP_LAST_3: EndpointQos = EndpointQos { history: History::KeepLast(3), ..RELIABLE };
+
+/// Two participants whose writer and reader have found each other.
+fn pair(seed: u64, qos: EndpointQos) -> (Net, Guid, Guid, Log) {
+    let mut net = Net::new(seed, 2, false, PERFECT);
+    let writer = net.writer(0, "t", qos);
+    let (reader, log) = net.reader(1, "t", RELIABLE);
+    assert!(net.run_until(MINUTE, |net| net.matched(0, writer) + net.matched_writers(1, reader) == 2));
+    net.run(Duration::from_secs(1));
+    (net, writer, reader, log)
+}
+
+/// Counts the submessages on the wire for which `is` holds.
+fn count(capture: &[Vec<u8>], is: impl Fn(&Submessage<'_>) -> bool) -> usize {
+    let message = |bytes: &Vec<u8>| {
+        let parsed = Message::parse(bytes).unwrap();
+        parsed.submessages().filter(|s| is(s.as_ref().unwrap())).count()
+    };
+    capture.iter().map(message).sum()
+}
+
+/// Has the reader say something to the writer.
+fn say(net: &mut Net, from: Guid, write: impl FnOnce(&mut Encoder<'_>)) {
+    let mut bytes = Vec::new();
+    write(&mut Encoder::new(&mut bytes, from.prefix));
+    net.feed(0, &bytes, "127.0.0.1:7413".parse().unwrap());
+}
+
+/// Fast DDS readers hang for good when a GAP takes a sample of which they have some fragments.
+#[test]
+fn a_half_received_sample_is_given_up_by_heartbeat_and_never_by_gap() {
+    for seed in 0..20 {
+        let (mut net, writer, _, log) = pair(seed, KEEP_LAST_3);
+        net.capture = Some(Vec::new());
+        net.link = Link { loss: 40, latency_ms: 3, ..PERFECT };
+        for n in 0..40 {
+            net.write(0, writer, payload(n, 300_000)).unwrap();
+            net.run(Duration::from_millis(2));
+        }
+        net.link = PERFECT;
+        net.run(Duration::from_secs(5));
+        let capture = net.capture.take().unwrap();
+        assert!(count(&capture, |s| matches!(s, Submessage::NackFrag(_))) > 0, "seed {seed}");
+        assert_eq!(count(&capture, |s| matches!(s, Submessage::Gap(_))), 0, "seed {seed}");
+        assert_eq!(numbers(&log, |_| 300_000).last(), Some(&39), "seed {seed}");
+    }
+}
+
+#[test]
+fn what_goes_to_others_is_struck_in_ranges_without_a_list() {
+    let mut net = Net::new(3, 3, false, PERFECT);
+    let writer = net.writer(0, "t", KEEP_ALL);
+    let (first, _) = net.reader(1, "t", RELIABLE);
+    let (_, log) = net.reader(2, "t", RELIABLE);
+    assert!(net.run_until(MINUTE, |net| net.matched(0, writer) == 2));
+    net.run(Duration::from_secs(1));
+    (net.capture, net.link.loss) = (Some(Vec::new()), 100);
+    for n in 0..20 {
+        let only_to = (n % 3 != 0).then_some(first);
+        net.write_with(0, writer, payload(n, 90), WriteOptions { only_to, ..WriteOptions::default() })
+            .unwrap();
+    }
+    net.link.loss = 0;
+    net.run(Duration::from_secs(2));
+    let capture = net.capture.take().unwrap();
+    assert!(count(&capture, |s| matches!(s, Submessage::Gap(_))) > 0);
+    assert_eq!(count(&capture, |s| matches!(s, Submessage::Gap(g) if !g.list.is_empty())), 0);
+    assert_eq!(numbers(&log, |_| 90), (0..20).step_by(3).collect::<Vec<_>>());
+}
+
+/// Fast DDS asks for fragments of every sample in one message, and again only after the next heartbeat.
+#[test]
+fn fragments_of_several_samples_are_sent_at_one_request() {
+    let (mut net, writer, reader, _) = pair(1, KEEP_ALL);
+    net.link.loss = 100;
+    for n in 0..3 {
+        net.write(0, writer, payload(n, 180_000)).unwrap();
+    }
+    net.run(Duration::from_millis(20));
+    net.capture = Some(Vec::new());
+    say(&mut net, reader, |e| {
+        for seq in 1..=3 {
+            let mut missing = crate::wire::FragmentSet::new(2);
+            missing.insert(2);
+            let count = i32::try_from(seq).unwrap();
+            e.nack_frag(&NackFrag { reader: reader.entity, writer: writer.entity, seq, missing, count });
+        }
+    });
+    net.run(Duration::from_millis(20));
+    let sent = net.capture.take().unwrap();
+    for seq in 1..=3 {
+        let is_it = |s: &Submessage<'_>| matches!(s, Submessage::DataFrag(f) if (f.seq, f.first) == (seq, 2));
+        assert_eq!(count(&sent, is_it), 1);
+    }
+}
+
+fn acknack(reader: Guid, writer: Guid, base: i64, missing: &[i64], count: i32) -> AckNack {
+    let mut set = SequenceSet::new(base);
+    missing.iter().for_each(|seq| assert!(set.insert(*seq)));
+    AckNack { reader: reader.entity, writer: writer.entity, missing: set, count, is_final: true }
+}
+
+/// Cyclone DDS counts from one again when it lost us for a while and we did not lose it.
+#[test]
+fn a_reader_that_counts_anew_is_heard() {
+    let (mut net, writer, reader, _) = pair(2, KEEP_ALL);
+    net.link.loss = 100;
+    for n in 0..3 {
+        net.write(0, writer, payload(n, 50)).unwrap();
+    }
+    say(&mut net, reader, |e| e.acknack(&acknack(reader, writer, 2, &[], 1_000_000)));
+    net.capture = Some(Vec::new());
+    let data = |s: &Submessage<'_>| matches!(s, Submessage::Data(d) if d.writer == writer.entity);
+    say(&mut net, reader, |e| e.acknack(&acknack(reader, writer, 2, &[2, 3], 1)));
+    net.run(Duration::from_millis(20));
+    assert_eq!(count(net.capture.as_ref().unwrap(), data), 0, "an overtaken request");
+    net.run(Duration::from_millis(500));
+    say(&mut net, reader, |e| e.acknack(&acknack(reader, writer, 2, &[2, 3], 1)));
+    net.run(Duration::from_millis(20));
+    assert_eq!(count(net.capture.as_ref().unwrap(), data), 2);
+}
+
+#[test]
+fn a_reader_that_begins_anew_is_told_until_it_has_caught_up() {
+    let (mut net, writer, reader, _) = pair(4, KEEP_LAST_3);
+    for n in 0..9 {
+        net.write(0, writer, payload(n, 50)).unwrap();
+        net.run(Duration::from_millis(20));
+    }
+    net.run(Duration::from_secs(1));
+    net.link.loss = 100;
+    say(&mut net, reader, |e| e.acknack(&acknack(reader, writer, 1, &[], 1)));
+    net.capture = Some(Vec::new());
+    net.run(Duration::from_secs(1));
+    let told = |s: &Submessage<'_>| matches!(s, Submessage::Heartbeat(h) if h.writer == writer.entity && (h.first, h.last) == (10, 9));
+    assert!(count(net.capture.as_ref().unwrap(), told) > 10);
+}
