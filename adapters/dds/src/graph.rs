@@ -144,3 +144,33 @@ pub fn is_hidden(name: &str) -> bool {
 pub fn gid(guid: Guid) -> String {
     guid.as_bytes().map(|byte| format!("{byte:02x}")).join(".")
 }
+
+/// The details of an endpoint as `ros2 topic info -v` has them: what, and its value.
+pub fn describe(endpoint: &EndpointInfo) -> Vec<(&'static str, String)> {
+    let qos = &endpoint.qos;
+    let mut details = vec![
+        ("type", endpoint.type_name.clone()),
+        ("type hash", endpoint.type_hash.clone().unwrap_or_else(|| "(none)".to_owned())),
+        ("GID", gid(endpoint.guid)),
+        ("reliability", if qos.reliable { "reliable" } else { "best effort" }.to_owned()),
+        ("durability", misfit::durability(qos.durability).to_owned()),
+        ("history", qos.depth.map_or_else(|| "keep all".to_owned(), |depth| format!("keep last {depth}"))),
+        ("lifespan", misfit::duration(qos.lifespan)),
+        ("deadline", misfit::duration(qos.deadline)),
+        (
+            "liveliness",
+            format!(
+                "{}, lease {}",
+                misfit::liveliness(qos.liveliness),
+                misfit::duration(qos.liveliness_lease)
+            ),
+        ),
+    ];
+    if !qos.partitions.is_empty() {
+        details.push(("partition", qos.partitions.join(", ")));
+    }
+    if qos.exclusive_ownership {
+        details.push(("ownership", "exclusive".to_owned()));
+    }
+    details
+}

@@ -61,7 +61,7 @@ fn humble_list(participant: Guid, name: &str, writer: Guid) -> Bytes {
 async fn a_node_of_humble_is_seen_without_type_hash() {
     let humble = Participant::new(ParticipantConfig {
         domain: domain(),
-        range: rostrans_rtps::DiscoveryRange::Localhost,
+        range: DiscoveryRange::Localhost,
         ..ParticipantConfig::default()
     })
     .unwrap();

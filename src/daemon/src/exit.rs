@@ -7,6 +7,10 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Asked to end, or everything asked for was printed.
     Ok,
+    /// `graph` shows endpoints that cannot talk, or `doctor` found a problem.
+    Problem,
+    /// `graph` found nobody, or not what it was asked for.
+    NotFound,
     /// The command line makes no sense, or there is neither a file nor an option that gives something to do.
     Usage,
     /// Something needed is not available: with `strict` a port, device or adapter; else every rule.
@@ -19,8 +23,10 @@ pub enum Exit {
 
 impl Exit {
     /// Every exit with its meaning, for `--help`.
-    pub(crate) const ALL: [(Self, &'static str); 5] = [
+    pub(crate) const ALL: [(Self, &'static str); 7] = [
         (Self::Ok, "stopped by SIGINT, SIGTERM or SIGHUP, or printed what was asked for"),
+        (Self::Problem, "graph: some endpoints shown cannot talk to each other; doctor: a problem was found"),
+        (Self::NotFound, "graph: nobody is there, or not what was asked for"),
         (Self::Usage, "wrong command line, or nothing given to run"),
         (
             Self::Unavailable,
@@ -34,6 +40,8 @@ impl Exit {
     pub fn code(self) -> u8 {
         match self {
             Self::Ok => 0,
+            Self::Problem => 1,
+            Self::NotFound => 2,
             Self::Usage => 64,
             Self::Unavailable => 69,
             Self::Config => 78,

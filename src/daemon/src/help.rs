@@ -24,6 +24,8 @@ pub(crate) fn help(plugins: &[Box<dyn Plugin>]) -> String {
         "rostrans moves data between robots' byte streams (UDP, serial, MAVLink) and ROS; no ROS needs to be installed.
 
 usage: rostrans [-c FILE] [-f FILE] [--rules FILE] [--key=value ...]
+       rostrans graph ...                   nodes, topics and services of the running system, and what does not fit
+       rostrans doctor ...                  what this machine's network will and will not do for ROS
 
 start here:
   rostrans -c rostrans.param --check          are all files fine?

@@ -4,6 +4,8 @@
 //! words --cli--> Request --load--> settings, filter, rules --plan--> Topology --run--> exit code
 //! ```
 //!
+//! Two commands look at the network instead: `rostrans graph` and `rostrans doctor`.
+//!
 //! This crate is the only one that names concrete codecs, plugins, adapters and transports. Everything up to the
 //! plan is pure but for reading files, and reports all problems at once; nothing is opened before the plan stands.
 
@@ -16,9 +18,11 @@ mod help;
 mod limits;
 pub mod load;
 mod logging;
+mod network;
 mod params;
 mod print_rules;
 mod run;
+mod signals;
 mod summary;
 mod table;
 
@@ -48,6 +52,10 @@ pub use crate::{
 
 /// The whole program: `words` are the arguments behind its name.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
+    let mut words = words.into_iter().peekable();
+    if let Some(tool) = words.peek().and_then(network::Tool::named) {
+        return network::main(tool, words.skip(1));
+    }
     let plugins = rostrans_plugins::all();
     let request = match cli::parse(words, &params::all(&plugins)) {
         Ok(request) => request,

@@ -1,7 +1,5 @@
 //! From a plan to a running program, and its end.
 
-#[cfg(unix)]
-use std::future::pending;
 use std::{
     io,
     pin::pin,
@@ -26,14 +24,13 @@ use rostrans_engine::{
     transports::SystemTransports,
 };
 use rostrans_schema::TypeRegistry;
-#[cfg(unix)]
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::{error, info, warn};
 
 use crate::{
     dry_run::DryRun,
     exit::Exit,
     load::Env,
+    signals::{Arrived, Signals},
     summary::{self, MAX_REASONS, PortState},
 };
 
@@ -209,9 +206,6 @@ async fn stop(running: Running, mut signals: Signals, (name, at): Arrived) -> Ex
     end(running.shutdown(BUDGET), at, async || signals.next().await).await
 }
 
-/// A signal's name, and when it came.
-type Arrived = (&'static str, Instant);
-
 /// Signals that come so soon after the first are the same wish: `timeout` and launch tools tell the process and its
 /// group.
 const SAME_WISH: Duration = Duration::from_millis(500);
@@ -242,74 +236,12 @@ async fn end(
     }
 }
 
-/// The signals that end the program.
-#[cfg(unix)]
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    /// The terminal is gone. None when whoever started us asked to survive that.
-    hangup: Option<Signal>,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let hangup = (!ignores_hangup(&status)).then(|| signal(SignalKind::hangup()));
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: hangup.transpose()?,
-        })
-    }
-
-    /// The next one.
-    ///
-    /// **Cancel safety**: a signal that arrives is kept for the next call.
-    async fn next(&mut self) -> Arrived {
-        let hangup = async {
-            match &mut self.hangup {
-                Some(hangup) => hangup.recv().await,
-                None => pending().await,
-            }
-        };
-        let name = tokio::select! {
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = hangup => "SIGHUP",
-        };
-        (name, Instant::now())
-    }
-}
-
-/// True when the process was started with SIGHUP ignored, as `nohup` does.
-///
-/// `status` is the text of `/proc/self/status`; its `SigIgn` is a mask in hexadecimal, SIGHUP the lowest bit.
-#[cfg(unix)]
-fn ignores_hangup(status: &str) -> bool {
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
-}
-
-/// The signals that end the program.
-#[cfg(windows)]
-struct Signals(tokio::signal::windows::CtrlC);
-
-#[cfg(windows)]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        tokio::signal::windows::ctrl_c().map(Self)
-    }
-
-    async fn next(&mut self) -> Arrived {
-        self.0.recv().await;
-        ("Ctrl-C", Instant::now())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::{cell::Cell, future::ready};
+    use std::{
+        cell::Cell,
+        future::{pending, ready},
+    };
 
     use super::*;
 
@@ -342,13 +274,5 @@ mod tests {
     #[tokio::test]
     async fn one_wish_delivered_twice_is_one() {
         assert_eq!(ended_by(&[0, 1, 499, 500, 501]).await, (Exit::Aborted, 4));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn nohup_is_respected() {
-        assert!(ignores_hangup("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\t0\n"));
-        assert!(!ignores_hangup("SigIgn:\t0000000000001000\nSigCgt:\t0000000000000001\n"));
-        assert!(!ignores_hangup(""));
     }
 }
