@@ -301,7 +301,7 @@ pub(crate) fn refused(error: RtpsError) -> AdapterError {
         | RtpsError::Name { .. }
         | RtpsError::UserData(_)
         | RtpsError::Partitions
-        | RtpsError::ZeroPeriod(_) => io::ErrorKind::InvalidInput.into(),
+        | RtpsError::Period(_) => io::ErrorKind::InvalidInput.into(),
     };
     AdapterError::Io { context, source }
 }

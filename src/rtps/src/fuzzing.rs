@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use crate::config::Limits;
-use crate::discovery::{EndpointData, ParticipantData, read_key};
+use crate::discovery::{BUILTIN_ENDPOINTS, EndpointData, ParticipantData, read_key};
 use crate::endpoint::{EndpointQos, EndpointSpec, History, WriteOptions};
 use crate::guid::{Guid, VENDOR_ID};
 use crate::state::{Core, CoreConfig, Inbox, Outbox};
@@ -67,6 +67,7 @@ fn participant(now: Instant) -> (Core, Guid) {
         metatraffic: at(port),
         user: at(port + 1),
         lease: Duration::from_secs(20),
+        builtin: BUILTIN_ENDPOINTS,
         user_data: Vec::new(),
     };
     let limits = Limits { peers: 4, endpoints_per_peer: 16, pending_bytes: 1 << 20, ..Limits::default() };

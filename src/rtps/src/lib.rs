@@ -27,6 +27,7 @@ mod config;
 mod discovery;
 mod endpoint;
 mod error;
+mod event;
 #[doc(hidden)]
 pub mod fuzzing;
 mod graph;
@@ -40,6 +41,7 @@ mod wire;
 pub use config::{DiscoveryRange, Limits, ParticipantConfig};
 pub use endpoint::{EndpointQos, EndpointSpec, History, Ownership, Sample, WriteOptions};
 pub use error::{RtpsError, WriteError};
+pub use event::Event;
 pub use graph::{
     Durability, GraphSnapshot, Incompatible, Liveliness, Policy, RemoteEndpoint, RemoteParticipant, RemoteQos,
 };

@@ -3,14 +3,15 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
 use crate::config::ParticipantConfig;
-use crate::discovery::ParticipantData;
+use crate::discovery::{BUILTIN_ENDPOINTS, ParticipantData};
 use crate::endpoint::{EndpointSpec, Sample, WriteOptions};
 use crate::error::{RtpsError, WriteError};
+use crate::event::Event;
 use crate::graph::GraphSnapshot;
 use crate::guid::{Guid, VENDOR_ID};
 use crate::shell::{self, Shared, lock};
@@ -45,6 +46,7 @@ impl Participant {
                 metatraffic: addresses.metatraffic,
                 user: addresses.user,
                 lease: config.lease,
+                builtin: BUILTIN_ENDPOINTS,
                 user_data: config.user_data,
             },
             announce_to: addresses.announce_to,
@@ -105,6 +107,22 @@ impl Participant {
         lock(&self.0.shared.listeners).push(f);
     }
 
+    /// Has `f` called (on an engine thread, no lock held) with what happens to endpoints of this participant from now on.
+    ///
+    /// At most 256 events wait for their turn; further ones are counted as over the limit.
+    pub fn on_event(&self, f: Arc<dyn Fn(&Event) + Send + Sync>) {
+        lock(&self.0.shared.event_listeners).push(f);
+    }
+
+    /// Says that the application is alive, for the writers with [`Liveliness::ManualByParticipant`].
+    ///
+    /// Writing with one of them says the same for all.
+    ///
+    /// [`Liveliness::ManualByParticipant`]: crate::Liveliness::ManualByParticipant
+    pub fn assert_liveliness(&self) {
+        self.0.shared.with(&mut Outbox::default(), |core, now, out| core.assert_participant(now, out));
+    }
+
     /// Counters since the start.
     pub fn stats(&self) -> ParticipantStats {
         self.0.shared.counters.snapshot()
@@ -124,6 +142,7 @@ impl Owner {
         // What the user put into callbacks is dropped here, with no lock held.
         drop(self.shared.finish(|core, now, out| core.close(now, out)));
         lock(&self.shared.listeners).clear();
+        lock(&self.shared.event_listeners).clear();
         let threads = std::mem::take(&mut *lock(&self.threads));
         let me = std::thread::current().id();
         for thread in threads.into_iter().filter(|t| t.thread().id() != me) {
@@ -175,6 +194,18 @@ impl Writer {
             .with(&mut out, |core, now, out| {
                 core.write(self.guid.entity, payload, options, wall_ns, now, out)
             })
+            .ok_or(WriteError::Closed)?
+    }
+
+    /// Says that this writer is alive, without a sample; nothing to do with automatic liveliness.
+    ///
+    /// Reliable readers hear it for certain; best-effort ones of other implementations may ignore it.
+    ///
+    /// **Errors**: participant closed.
+    pub fn assert_liveliness(&self) -> Result<(), WriteError> {
+        let mut out = lock(&self.out);
+        self.shared
+            .with(&mut out, |core, now, out| core.assert_writer(self.guid.entity, now, out))
             .ok_or(WriteError::Closed)?
     }
 
@@ -230,6 +261,9 @@ impl Drop for Reader {
     }
 }
 
+/// Durations have 31 bits for the seconds, and the largest means infinite.
+const LONGEST_PERIOD_S: u64 = (1 << 31) - 1;
+
 fn check(spec: &EndpointSpec) -> Result<(), RtpsError> {
     for (what, name) in [("topic", &spec.topic), ("type", &spec.type_name)] {
         if name.is_empty() || name.len() > 255 || name.contains('\0') {
@@ -245,8 +279,9 @@ fn check(spec: &EndpointSpec) -> Result<(), RtpsError> {
     let qos = &spec.qos;
     let periods =
         [("deadline", qos.deadline), ("lifespan", qos.lifespan), ("liveliness lease", qos.liveliness_lease)];
-    if let Some((what, _)) = periods.into_iter().find(|(_, period)| period.is_some_and(|p| p.is_zero())) {
-        return Err(RtpsError::ZeroPeriod(what));
+    let possible = |p: &Duration| !p.is_zero() && p.as_secs() < LONGEST_PERIOD_S;
+    if let Some((what, _)) = periods.iter().find(|(_, period)| !period.as_ref().is_none_or(possible)) {
+        return Err(RtpsError::Period(what));
     }
     Ok(())
 }

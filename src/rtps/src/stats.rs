@@ -19,6 +19,8 @@ pub struct ParticipantStats {
     pub repairs: u64,
     /// Samples a reader never got: given up by their writer or crowded out by a limit.
     pub lost: u64,
+    /// Samples not given to a reader because their lifespan was over.
+    pub expired: u64,
     /// State refused because a limit was reached.
     pub over_limit: u64,
 }
@@ -34,6 +36,7 @@ pub(crate) struct Counters {
     pub(crate) samples_out: AtomicU64,
     pub(crate) repairs: AtomicU64,
     pub(crate) lost: AtomicU64,
+    pub(crate) expired: AtomicU64,
     pub(crate) over_limit: AtomicU64,
 }
 
@@ -49,6 +52,7 @@ impl Counters {
             samples_out: get(&self.samples_out),
             repairs: get(&self.repairs),
             lost: get(&self.lost),
+            expired: get(&self.expired),
             over_limit: get(&self.over_limit),
         }
     }

@@ -177,7 +177,7 @@ fn a_closed_participant_refuses_politely() {
     let nameless = EndpointSpec { topic: String::new(), ..spec("x", RELIABLE) };
     assert!(matches!(participant.create_writer(nameless), Err(RtpsError::Name { what: "topic", .. })));
     let hasty = spec("x", EndpointQos { deadline: Some(Duration::ZERO), ..RELIABLE });
-    assert!(matches!(participant.create_writer(hasty), Err(RtpsError::ZeroPeriod("deadline"))));
+    assert!(matches!(participant.create_writer(hasty), Err(RtpsError::Period("deadline"))));
     let split = EndpointSpec { partitions: vec!["a\0b".into()], ..spec("x", RELIABLE) };
     assert!(matches!(participant.create_writer(split), Err(RtpsError::Partitions)));
 }

@@ -3,12 +3,16 @@
 
 mod endpoint;
 mod fit;
+mod message;
 mod participant;
 mod qos;
 
 pub(crate) use endpoint::{EndpointData, key_payload, read_key};
 pub(crate) use fit::mismatches;
-pub(crate) use participant::ParticipantData;
+pub(crate) use message::ParticipantMessage;
+pub(crate) use participant::{
+    BUILTIN_ENDPOINTS, LIVELINESS_READER_BIT, LIVELINESS_WRITER_BIT, ParticipantData,
+};
 
 use std::time::Duration;
 

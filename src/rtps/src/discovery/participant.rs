@@ -11,8 +11,16 @@ use crate::wire::{Malformed, ParamWriter, Params, pid, read_locator, write_locat
 const DEFAULT_LEASE: Duration = Duration::from_secs(100);
 /// A lease announced as infinite.
 const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
-/// Announcer and detector of participants, publications and subscriptions.
-const BUILTIN_ENDPOINTS: u32 = 0x3f;
+/// Announcer and detector of participants, publications and subscriptions: what a participant has that names nothing.
+const DISCOVERY_ENDPOINTS: u32 = 0x3f;
+/// The participant writes liveliness messages.
+pub(crate) const LIVELINESS_WRITER_BIT: u32 = 1 << 10;
+/// The participant reads liveliness messages.
+pub(crate) const LIVELINESS_READER_BIT: u32 = 1 << 11;
+/// Builtin endpoints of ours.
+///
+/// Source: DDSI-RTPS 2.5, table 9.13.
+pub(crate) const BUILTIN_ENDPOINTS: u32 = DISCOVERY_ENDPOINTS | LIVELINESS_WRITER_BIT | LIVELINESS_READER_BIT;
 
 /// What a participant announces about itself (SPDP).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +31,8 @@ pub(crate) struct ParticipantData {
     /// Where samples go unless an endpoint says otherwise.
     pub(crate) user: Vec<SocketAddr>,
     pub(crate) lease: Duration,
+    /// Builtin endpoints it has, a bit each.
+    pub(crate) builtin: u32,
     pub(crate) user_data: Vec<u8>,
 }
 
@@ -33,6 +43,7 @@ impl ParticipantData {
             metatraffic: Vec::new(),
             user: Vec::new(),
             lease: DEFAULT_LEASE,
+            builtin: DISCOVERY_ENDPOINTS,
             user_data: Vec::new(),
         };
         for param in Params::encapsulated(payload)? {
@@ -48,6 +59,7 @@ impl ParticipantData {
                 pid::PARTICIPANT_LEASE => {
                     data.lease = read_duration(&mut value)?.unwrap_or(FOR_EVER);
                 }
+                pid::BUILTIN_ENDPOINT_SET => data.builtin = value.u32()?,
                 pid::USER_DATA => data.user_data = read_octets(&mut value)?,
                 _ => {}
             }
@@ -68,7 +80,7 @@ impl ParticipantData {
             params.put(pid::DEFAULT_UNICAST_LOCATOR, &write_locator(*locator));
         }
         params.put(pid::PARTICIPANT_LEASE, &write_duration(Some(self.lease)));
-        params.put(pid::BUILTIN_ENDPOINT_SET, &BUILTIN_ENDPOINTS.to_le_bytes());
+        params.put(pid::BUILTIN_ENDPOINT_SET, &self.builtin.to_le_bytes());
         params.octets(pid::USER_DATA, &self.user_data);
         params.end();
         buf
@@ -86,6 +98,7 @@ mod tests {
             metatraffic: vec!["127.0.0.1:7410".parse().unwrap()],
             user: vec!["127.0.0.1:7411".parse().unwrap(), "[2001:db8::7]:7411".parse().unwrap()],
             lease: Duration::from_millis(20_500),
+            builtin: BUILTIN_ENDPOINTS,
             user_data: b"enclave=/;".to_vec(),
         };
         assert_eq!(ParticipantData::parse(&data.payload()), Ok(data));

@@ -18,6 +18,7 @@ pub(crate) use socket::open;
 pub(crate) use thread::spawn;
 
 use self::socket::Sockets;
+use crate::event::Event;
 use crate::guid::Guid;
 use crate::state::{Core, Outbox};
 use crate::stats::{Counters, add};
@@ -25,12 +26,16 @@ use crate::stats::{Counters, add};
 /// Called after the graph changed.
 pub(crate) type GraphFn = Arc<dyn Fn() + Send + Sync>;
 
+/// Called with what happened to endpoints.
+pub(crate) type EventFn = Arc<dyn Fn(&Event) + Send + Sync>;
+
 /// What handles and threads of one participant share.
 pub(crate) struct Shared {
     pub(crate) guid: Guid,
     pub(crate) counters: Arc<Counters>,
     pub(crate) closed: AtomicBool,
     pub(crate) listeners: Mutex<Vec<GraphFn>>,
+    pub(crate) event_listeners: Mutex<Vec<EventFn>>,
     state: Mutex<State>,
     sockets: Sockets,
     wake: Wake,
@@ -59,6 +64,7 @@ impl Shared {
             counters,
             closed: AtomicBool::new(false),
             listeners: Mutex::default(),
+            event_listeners: Mutex::default(),
             state: Mutex::new(State { core, sleep_until: now }),
             sockets,
             wake: Wake::default(),

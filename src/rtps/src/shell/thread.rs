@@ -58,7 +58,9 @@ fn receive(shared: &Shared) {
 }
 
 fn take(shared: &Shared, batch: &RecvBatch, out: &mut Outbox, inbox: &mut Inbox) {
+    let wall_ns = super::wall_ns();
     shared.with(out, |core, now, out| {
+        core.set_wall(now, wall_ns);
         for datagram in batch.iter() {
             if !datagram.bytes.is_empty() {
                 core.handle(datagram.bytes, datagram.from, now, out, inbox);
@@ -72,6 +74,12 @@ fn take(shared: &Shared, batch: &RecvBatch, out: &mut Outbox, inbox: &mut Inbox)
 fn hand_over(shared: &Shared, inbox: &mut Inbox) {
     for (sink, sample) in inbox.samples.drain(..) {
         guarded(|| sink(sample));
+    }
+    if !inbox.events.is_empty() {
+        let listeners = lock(&shared.event_listeners).clone();
+        for event in inbox.events.drain(..) {
+            listeners.iter().for_each(|listener| guarded(|| listener(&event)));
+        }
     }
     if std::mem::take(&mut inbox.graph_changed) {
         let listeners = lock(&shared.listeners).clone();

@@ -97,7 +97,8 @@ impl Core {
         }
     }
 
-    fn write_builtin(
+    /// Writes with one of the builtin writers; returns the number of the sample.
+    pub(super) fn write_builtin(
         &mut self,
         entity: Entity,
         payload: &[u8],
@@ -115,6 +116,7 @@ impl Core {
             related: None,
             only_to: None,
             source_time: 0,
+            expires: None,
             disposed,
         });
         if writer.dests.is_empty() {

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use bytes::Bytes;
 
@@ -16,6 +17,8 @@ pub(crate) struct Slot {
     pub(crate) related: Option<SampleIdentity>,
     pub(crate) only_to: Option<Guid>,
     pub(crate) source_time: i64,
+    /// When it is of no use any more.
+    pub(crate) expires: Option<Instant>,
     /// Set for a dispose notice of the builtin writers: the key of what is gone.
     pub(crate) disposed: Option<Guid>,
 }
@@ -123,6 +126,14 @@ impl Cache {
         }
     }
 
+    /// Drops what is of no use any more, the oldest first: a hole would have to be told by a GAP, which Fast DDS does
+    /// not survive for a sample it has half of. Samples with descending source times stay a little longer.
+    pub(crate) fn expire(&mut self, now: Instant) {
+        while self.slots.front().and_then(|slot| slot.expires).is_some_and(|at| at <= now) {
+            self.pop_front();
+        }
+    }
+
     /// Drops dispose notices up to `seq`.
     pub(crate) fn prune_disposed(&mut self, seq: i64) {
         self.slots.retain(|slot| slot.disposed.is_none() || slot.seq > seq);
@@ -156,11 +167,36 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn push(cache: &mut Cache, seq: i64, len: usize) {
         let payload = cache.store(&Bytes::from(vec![0; len]));
-        cache.push(Slot { seq, payload, related: None, only_to: None, source_time: 0, disposed: None });
+        let expires = None;
+        cache.push(Slot {
+            seq,
+            payload,
+            related: None,
+            only_to: None,
+            source_time: 0,
+            expires,
+            disposed: None,
+        });
+    }
+
+    #[test]
+    fn what_is_over_goes_in_order() {
+        let now = Instant::now();
+        let mut cache = Cache::new(History::KeepAll { bytes: 1000 });
+        for (seq, ms) in [(1, Some(5)), (2, Some(9)), (3, Some(50)), (4, Some(10)), (5, None)] {
+            push(&mut cache, seq, 8);
+            cache.slots.back_mut().unwrap().expires = ms.map(|ms| now + Duration::from_millis(ms));
+        }
+        cache.expire(now + Duration::from_millis(9));
+        assert!(cache.seqs().eq(3..=5));
+        cache.expire(now + Duration::from_millis(50));
+        assert!(cache.seqs().eq([5]));
     }
 
     #[test]

@@ -1,21 +1,22 @@
 //! Peers and endpoints coming and going, and which of them talk to each other.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use tracing::debug;
 
-use super::arrival::{Arrival, LocalReader};
+use super::arrival::{Arrival, Builtin, LocalReader, Sink};
+use super::misfit::{reader_mismatch, writer_mismatch};
 use super::outbox::{Inbox, Outbox};
 use super::partial::Partials;
 use super::peer::{Address, Peer, RemoteReader, RemoteWriter, choose};
 use super::reader::WriterProxy;
-use super::writer::{LocalWriter, ReaderProxy};
+use super::watch::Lease;
+use super::writer::ReaderProxy;
 use super::{Core, at_latest};
-use crate::discovery::{EndpointData, mismatches};
-use crate::endpoint::EndpointSpec;
-use crate::graph::{Policy, RemoteQos};
+use crate::discovery::EndpointData;
+use crate::graph::{Durability, Liveliness};
 use crate::guid::Guid;
 use crate::stats::add;
 use crate::wire::{AckNack, Entity, Prefix, SequenceSet};
@@ -23,7 +24,12 @@ use crate::wire::{AckNack, Entity, Prefix, SequenceSet};
 impl Core {
     /// Takes what the announcing writers of a peer said.
     pub(super) fn on_news(&mut self, now: Instant, out: &mut Outbox, inbox: &mut Inbox) {
-        for (prefix, writers, arrival) in std::mem::take(&mut self.news) {
+        for (prefix, builtin, arrival) in std::mem::take(&mut self.news) {
+            if builtin == Builtin::Liveliness {
+                self.on_assertion(prefix, &arrival, now);
+                continue;
+            }
+            let writers = builtin == Builtin::Writers;
             match arrival {
                 Arrival::Sample(sample) => match EndpointData::parse(&sample.payload, writers) {
                     Ok(data) if data.guid.prefix == prefix => {
@@ -57,28 +63,37 @@ impl Core {
         if known == Some(&data) || guid.entity.ends_with(&[0xc2]) || guid.entity.ends_with(&[0xc7]) {
             return;
         }
+        inbox.graph_changed = true;
         if known.is_some() {
-            self.remove_endpoint(guid, inbox);
+            debug!(endpoint = %guid, topic = %data.topic, "endpoint changed");
+            self.change_endpoint(data, is_writer, now, out);
+            return;
         }
-        let Some(peer) = self.peers.get_mut(&guid.prefix) else { return };
         let full = peer.writers.len() + peer.readers.len() >= self.config.limits.endpoints_per_peer;
         if full && guid.prefix != self.config.data.guid.prefix {
             add(&self.counters.over_limit, 1);
             return;
         }
-        let address = choose(&data.locators, peer.is_local, &self.config.local).unwrap_or(peer.user);
         debug!(endpoint = %guid, topic = %data.topic, "endpoint found");
-        inbox.graph_changed = true;
+        self.change_endpoint(data, is_writer, now, out);
+    }
+
+    /// Puts in a new announcement of a remote endpoint and matches it with ours. What fitted and still does goes on.
+    fn change_endpoint(&mut self, data: EndpointData, is_writer: bool, now: Instant, out: &mut Outbox) {
+        let guid = data.guid;
+        let own = guid.prefix == self.prefix();
+        let Some(peer) = self.peers.get_mut(&guid.prefix) else { return };
+        let address = choose(&data.locators, peer.is_local, &self.config.local).unwrap_or(peer.user);
         if is_writer {
-            let remote = RemoteWriter {
-                data: Some(data),
-                to: address.to,
-                proxies: Vec::new(),
-                partials: Partials::default(),
-            };
-            peer.writers.insert(guid.entity, remote);
+            let kind = data.qos.liveliness;
+            // An engine need not doubt itself.
+            let period = data.qos.liveliness_lease.filter(|_| !own || kind != Liveliness::Automatic);
+            let lease = period.map(|period| Lease::new(kind, period, now));
+            let fresh = RemoteWriter::new(None, address.to, None);
+            let remote = peer.writers.entry(guid.entity).or_insert(fresh);
+            (remote.data, remote.to, remote.lease) = (Some(data), address.to, lease);
             let readers: Vec<_> = self.readers.keys().copied().collect();
-            readers.into_iter().for_each(|reader| self.match_reader(reader, guid, out));
+            readers.into_iter().for_each(|reader| self.match_reader(reader, guid, now, out));
         } else {
             peer.readers.insert(guid.entity, RemoteReader { data, address });
             let writers: Vec<_> = self.writers.keys().copied().collect();
@@ -94,29 +109,37 @@ impl Core {
     }
 
     /// Matches a new local reader with every remote writer known.
-    pub(super) fn match_local_reader(&mut self, reader: Entity, out: &mut Outbox) {
+    pub(super) fn match_local_reader(&mut self, reader: Entity, now: Instant, out: &mut Outbox) {
         let guids =
             |p: &Peer| p.writers.values().filter_map(|w| w.data.as_ref().map(|d| d.guid)).collect::<Vec<_>>();
         let writers: Vec<_> = self.peers.values().flat_map(guids).collect();
-        writers.into_iter().for_each(|writer| self.match_reader(reader, writer, out));
+        writers.into_iter().for_each(|writer| self.match_reader(reader, writer, now, out));
     }
 
     fn match_writer(&mut self, writer: Entity, reader: Guid, now: Instant, out: &mut Outbox) {
         let me = self.prefix();
-        let Some(local) = self.writers.get(&writer) else { return };
+        let Some(local) = self.writers.get_mut(&writer) else { return };
         let Some(remote) = self.peers.get(&reader.prefix).and_then(|p| p.readers.get(&reader.entity)) else {
             return;
         };
-        let Some(reasons) = writer_mismatch(local, &remote.data) else { return };
-        let (topic, address) = (&remote.data.topic, remote.address);
-        if !reasons.is_empty() {
-            self.reported.tell(Guid { prefix: me, entity: writer }, reader, topic, &reasons);
+        let (data, address) = (&remote.data, remote.address);
+        let reasons = writer_mismatch(local, data);
+        if reasons.as_ref().is_none_or(|reasons| !reasons.is_empty()) {
+            local.drop_proxies(|p| p.guid == reader);
+            if let Some(policies) = reasons {
+                self.misfits.tell(Guid { prefix: me, entity: writer }, data, policies, &mut self.events);
+            }
             return;
         }
-        debug!(topic = %topic, %reader, "reader matched");
-        let qos = &remote.data.qos;
-        let history = qos.durability >= crate::graph::Durability::TransientLocal;
-        let proxy = ReaderProxy::new(reader, address.to, address.path, qos.reliable);
+        let reliable = data.qos.reliable;
+        // One that becomes reliable, or no longer is, begins anew.
+        local.drop_proxies(|p| p.guid == reader && p.reliable != reliable);
+        if local.readdress(reader, address) {
+            return;
+        }
+        debug!(topic = %data.topic, %reader, "reader matched");
+        let history = data.qos.durability >= Durability::TransientLocal;
+        let proxy = ReaderProxy::new(reader, address.to, address.path, reliable);
         self.add_reader_proxy(writer, proxy, history, now, out);
         self.queue_repair(writer, reader, address, now);
     }
@@ -133,29 +156,45 @@ impl Core {
         let me = self.prefix();
         let Some(local) = self.writers.get_mut(&writer) else { return };
         let reliable = proxy.reliable && local.spec.qos.reliable;
+        local.expire(now);
         if local.add_proxy(proxy, history) && reliable {
             local.send_heartbeat(local.proxies.len() - 1, me, false, out);
             self.arm(writer, now);
         }
     }
 
-    fn match_reader(&mut self, reader: Entity, writer: Guid, out: &mut Outbox) {
+    fn match_reader(&mut self, reader: Entity, writer: Guid, now: Instant, out: &mut Outbox) {
         let me = self.prefix();
-        let Some(local) = self.readers.get(&reader) else { return };
+        let Some(local) = self.readers.get_mut(&reader) else { return };
         let Some(peer) = self.peers.get_mut(&writer.prefix) else { return };
         let Some(remote) = peer.writers.get_mut(&writer.entity) else { return };
         let Some(data) = &remote.data else { return };
-        let Some(reasons) = reader_mismatch(local, data) else { return };
-        if !reasons.is_empty() {
-            self.reported.tell(Guid { prefix: me, entity: reader }, writer, &data.topic, &reasons);
+        let reasons = reader_mismatch(local, data);
+        if reasons.as_ref().is_none_or(|reasons| !reasons.is_empty()) {
+            if let Some(policies) = reasons {
+                self.misfits.tell(Guid { prefix: me, entity: reader }, data, policies, &mut self.events);
+            }
+            self.pending_bytes -= remote.drop_proxy(reader, local);
             return;
         }
-        if remote.proxies.iter().any(|p| p.reader == reader) {
+        let sink = if local.is_choosy(&data.qos) { Sink::Choosy(reader) } else { local.sink.clone() };
+        if let Some(lease) = &mut remote.lease {
+            if remote.proxies.is_empty() {
+                // Nobody listened until now.
+                *lease = Lease::new(lease.kind, lease.period, now);
+            }
+            self.leased.insert(writer);
+            at_latest(&mut self.timers.watch, now + lease.period);
+        }
+        if let Some(known) = remote.proxies.iter_mut().find(|p| p.reader == reader) {
+            known.sink = sink;
+            // Its strength may be another one now; the next sample tells.
+            local.disown(writer);
             return;
         }
         debug!(topic = %data.topic, %writer, "writer matched");
         let reliable = local.spec.qos.reliable;
-        remote.proxies.push(WriterProxy::new(reader, reliable, local.sink.clone()));
+        remote.proxies.push(WriterProxy::new(reader, reliable, sink));
         local.matched.fetch_add(1, Ordering::Relaxed);
         if reliable {
             let address = Address { to: remote.to, path: peer.user.path };
@@ -193,7 +232,7 @@ impl Core {
         } else if peer.writers.get(&guid.entity).is_some_and(|w| w.data.is_some()) {
             if let Some(writer) = peer.writers.remove(&guid.entity) {
                 self.pending_bytes -= writer.pending_bytes();
-                unmatch(&self.readers, &writer);
+                unmatch(&mut self.readers, &writer);
             }
         } else {
             return;
@@ -203,14 +242,9 @@ impl Core {
     }
 
     /// Drops all matches of a local reader that goes away.
-    pub(super) fn unmatch_local_reader(&mut self, reader: Entity) {
+    pub(super) fn unmatch_local_reader(&mut self, reader: &mut LocalReader, entity: Entity) {
         for writer in self.peers.values_mut().flat_map(|p| p.writers.values_mut()) {
-            let before = writer.pending_bytes();
-            writer.proxies.retain(|p| p.reader != reader);
-            if writer.proxies.is_empty() {
-                writer.partials = Partials::default();
-            }
-            self.pending_bytes = self.pending_bytes + writer.pending_bytes() - before;
+            self.pending_bytes -= writer.drop_proxy(entity, reader);
         }
     }
 
@@ -226,55 +260,34 @@ impl Core {
 }
 
 impl RemoteWriter {
+    /// Ends the match with a reader of ours, if there is one; returns the bytes that were pending for it alone.
+    fn drop_proxy(&mut self, reader: Entity, local: &mut LocalReader) -> usize {
+        let before = self.pending_bytes();
+        let count = self.proxies.len();
+        self.proxies.retain(|p| p.reader != reader);
+        if self.proxies.len() == count {
+            return 0;
+        }
+        if self.proxies.is_empty() {
+            self.partials = Partials::default();
+        }
+        if let Some(data) = &self.data {
+            local.unmatched(data.guid);
+        }
+        before - self.pending_bytes()
+    }
+
     /// Bytes of partly received and early samples.
     pub(super) fn pending_bytes(&self) -> usize {
         self.partials.bytes() + self.proxies.iter().map(WriterProxy::held_bytes).sum::<usize>()
     }
 }
 
-pub(super) fn unmatch(readers: &BTreeMap<Entity, LocalReader>, writer: &RemoteWriter) {
-    for reader in writer.proxies.iter().filter_map(|p| readers.get(&p.reader)) {
-        reader.matched.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Why a local writer and a remote reader do not fit; `None` when they have different topics.
-pub(super) fn writer_mismatch(local: &LocalWriter, remote: &EndpointData) -> Option<Vec<Policy>> {
-    compare(&local.spec, remote, |ours| mismatches(ours, &remote.qos))
-}
-
-/// Why a local reader and a remote writer do not fit; `None` when they have different topics.
-pub(super) fn reader_mismatch(local: &LocalReader, remote: &EndpointData) -> Option<Vec<Policy>> {
-    compare(&local.spec, remote, |ours| mismatches(&remote.qos, ours))
-}
-
-fn compare(
-    spec: &EndpointSpec,
-    remote: &EndpointData,
-    policies: impl FnOnce(&RemoteQos) -> Vec<Policy>,
-) -> Option<Vec<Policy>> {
-    if remote.topic != spec.topic {
-        return None;
-    }
-    if remote.type_name != spec.type_name {
-        return Some(vec![Policy::TypeName]);
-    }
-    Some(policies(&RemoteQos::local(spec)))
-}
-
-/// The misfits already told in the log, so that endpoints which come and go do not fill it.
-#[derive(Debug, Default)]
-pub(super) struct Reported(HashSet<(Guid, Guid)>);
-
-/// Misfits told in all; the graph has the rest.
-const MAX_REPORTED: usize = 256;
-
-impl Reported {
-    fn tell(&mut self, local: Guid, remote: Guid, topic: &str, policies: &[Policy]) {
-        if self.0.len() < MAX_REPORTED && self.0.insert((local, remote)) {
-            let names: Vec<_> = policies.iter().map(|p| p.name()).collect();
-            // The adapter tells people, in their words.
-            debug!(%topic, %local, %remote, policies = names.join(", "), "endpoints do not fit and will not talk");
+/// Tells the readers of a remote writer that it is gone.
+pub(super) fn unmatch(readers: &mut BTreeMap<Entity, LocalReader>, writer: &RemoteWriter) {
+    for proxy in &writer.proxies {
+        if let (Some(local), Some(data)) = (readers.get_mut(&proxy.reader), &writer.data) {
+            local.unmatched(data.guid);
         }
     }
 }

@@ -15,9 +15,13 @@
 mod announce;
 mod answer;
 mod arrival;
+mod events;
+mod gate;
 mod history;
 mod lane;
+mod liveliness;
 mod matching;
+mod misfit;
 mod outbox;
 mod partial;
 mod participants;
@@ -30,9 +34,10 @@ mod send;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod watch;
 mod writer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,8 +45,10 @@ use std::time::{Duration, Instant};
 
 pub(crate) use outbox::{Inbox, Outbox, SampleFn};
 
-use self::arrival::{Arrival, LocalReader, Sink};
-use self::matching::Reported;
+use self::arrival::{Arrival, Builtin, LocalReader, Sink};
+use self::events::Events;
+use self::liveliness::Assertions;
+use self::misfit::Misfits;
 use self::outbox::Arena;
 use self::peer::Peer;
 use self::writer::LocalWriter;
@@ -50,7 +57,7 @@ use crate::discovery::ParticipantData;
 use crate::endpoint::{EndpointQos, EndpointSpec, History};
 use crate::guid::Guid;
 use crate::stats::Counters;
-use crate::wire::{Entity, Prefix, SEDP_PUB_WRITER, SEDP_SUB_WRITER};
+use crate::wire::{Entity, LIVELINESS_WRITER, Prefix, SEDP_PUB_WRITER, SEDP_SUB_WRITER};
 
 /// What a core is told about its surroundings.
 pub(crate) struct CoreConfig {
@@ -78,7 +85,7 @@ pub(crate) struct Core {
     /// Bytes of partly received and early samples of all peers.
     pending_bytes: usize,
     /// Announcements of endpoints to work on after the current datagram.
-    news: Vec<(Prefix, bool, Arrival)>,
+    news: Vec<(Prefix, Builtin, Arrival)>,
     /// Remote writers to answer at the end of this batch of datagrams.
     answers: Vec<(Prefix, Entity)>,
     /// Remote writers to ask again later.
@@ -92,7 +99,13 @@ pub(crate) struct Core {
     announcements: u32,
     /// ACKNACKs and NACK_FRAGs sent so far; one count for all, so that it never goes back for any writer.
     acks: i32,
-    reported: Reported,
+    misfits: Misfits,
+    assertions: Assertions,
+    /// Remote writers whose liveliness is watched.
+    leased: BTreeSet<Guid>,
+    events: Events,
+    /// The wall clock, nanoseconds since 1970, at some moment.
+    wall: Option<(Instant, i64)>,
 }
 
 /// When to do what next.
@@ -103,6 +116,8 @@ struct Timers {
     heartbeat: Option<Instant>,
     retry: Option<Instant>,
     send: Option<Instant>,
+    /// Deadlines and leases of endpoints.
+    watch: Option<Instant>,
 }
 
 /// Period of heartbeats to readers that are behind.
@@ -118,10 +133,12 @@ impl Core {
             qos: EndpointQos { transient_local: true, history: ANNOUNCE_HISTORY, ..EndpointQos::DEFAULT },
             ..EndpointSpec::default()
         };
-        let writers = [SEDP_PUB_WRITER, SEDP_SUB_WRITER]
-            .into_iter()
-            .map(|entity| (entity, LocalWriter::new(entity, builtin.clone())))
-            .collect();
+        let mut assertions = builtin.clone();
+        assertions.qos.history = History::KeepLast(2);
+        let writers =
+            [(SEDP_PUB_WRITER, builtin.clone()), (SEDP_SUB_WRITER, builtin), (LIVELINESS_WRITER, assertions)];
+        let writers = writers.map(|(entity, spec)| (entity, LocalWriter::new(entity, spec))).into();
+        let events = Events::new(counters.clone(), now);
         let mut core = Self {
             config,
             counters,
@@ -141,11 +158,16 @@ impl Core {
                 heartbeat: None,
                 retry: None,
                 send: None,
+                watch: None,
             },
             spdp_seq: 1,
             announcements: 0,
             acks: 0,
-            reported: Reported::default(),
+            misfits: Misfits::default(),
+            assertions: Assertions::new(now),
+            leased: BTreeSet::new(),
+            events,
+            wall: None,
         };
         if core.config.match_own {
             core.add_self(now);
@@ -162,6 +184,17 @@ impl Core {
         self.config.data.guid.prefix
     }
 
+    /// Tells the wall clock, nanoseconds since 1970; lifespans are measured by it.
+    pub(crate) fn set_wall(&mut self, now: Instant, wall_ns: i64) {
+        self.wall = Some((now, wall_ns));
+    }
+
+    fn wall_ns(&self, now: Instant) -> Option<i64> {
+        let (at, wall_ns) = self.wall?;
+        let since = i64::try_from(now.saturating_duration_since(at).as_nanos()).ok()?;
+        wall_ns.checked_add(since)
+    }
+
     /// Does what is due; the outbox may hold datagrams afterwards.
     pub(crate) fn poll(&mut self, now: Instant, out: &mut Outbox, inbox: &mut Inbox) {
         if now >= self.timers.announce {
@@ -170,6 +203,7 @@ impl Core {
         if now >= self.timers.sweep {
             self.timers.sweep = now + SWEEP_PERIOD;
             self.drop_expired(now, inbox);
+            self.writers.values_mut().for_each(|writer| writer.expire(now));
         }
         if self.timers.heartbeat.is_some_and(|at| now >= at) {
             self.send_heartbeats(now, out);
@@ -181,12 +215,22 @@ impl Core {
         if self.timers.send.is_some_and(|at| now >= at) {
             self.run_lanes(now, out);
         }
+        if self.assertions.due().is_some_and(|at| now >= at) {
+            self.say_alive(now, out);
+        }
+        if self.timers.watch.is_some_and(|at| now >= at) {
+            self.watch(now);
+        }
+        self.events.hand_over(&mut inbox.events);
     }
 
     /// When [`Core::poll`] is to be called next.
     pub(crate) fn poll_timeout(&self) -> Instant {
         let t = &self.timers;
-        [t.heartbeat, t.retry, t.send].into_iter().flatten().fold(t.announce.min(t.sweep), Instant::min)
+        [t.heartbeat, t.retry, t.send, t.watch, self.assertions.due(), self.events.due()]
+            .into_iter()
+            .flatten()
+            .fold(t.announce.min(t.sweep), Instant::min)
     }
 
     /// Adds a writer and announces it.
@@ -201,6 +245,7 @@ impl Core {
         let matched = writer.matched.clone();
         writer.announced = self.announce_endpoint(guid, &writer.spec, true, now, out);
         self.writers.insert(guid.entity, writer);
+        self.promise(guid.entity, now);
         self.match_local_writer(guid.entity, now, out);
         self.add_own(guid, now, out);
         (guid, matched)
@@ -215,11 +260,11 @@ impl Core {
         out: &mut Outbox,
     ) -> (Guid, Arc<AtomicUsize>) {
         let guid = self.new_guid(0x04);
-        let matched = Arc::<AtomicUsize>::default();
-        let announced = self.announce_endpoint(guid, &spec, false, now, out);
-        let reader = LocalReader { spec, sink: Sink::User(sink), matched: matched.clone(), announced };
+        let mut reader = LocalReader::new(spec, sink);
+        let matched = reader.matched.clone();
+        reader.announced = self.announce_endpoint(guid, &reader.spec, false, now, out);
         self.readers.insert(guid.entity, reader);
-        self.match_local_reader(guid.entity, out);
+        self.match_local_reader(guid.entity, now, out);
         self.add_own(guid, now, out);
         (guid, matched)
     }
@@ -238,9 +283,8 @@ impl Core {
 
     /// Withdraws a reader; returns its sink, so that the caller can drop it without a lock.
     pub(crate) fn remove_reader(&mut self, entity: Entity, now: Instant, out: &mut Outbox) -> Option<Sink> {
-        let reader = self.readers.remove(&entity)?;
-        reader.matched.store(0, Ordering::Relaxed);
-        self.unmatch_local_reader(entity);
+        let mut reader = self.readers.remove(&entity)?;
+        self.unmatch_local_reader(&mut reader, entity);
         self.remove_endpoint(Guid { entity, ..self.guid() }, &mut Inbox::default());
         self.withdraw_endpoint(entity, reader.announced, false, now, out);
         Some(reader.sink)

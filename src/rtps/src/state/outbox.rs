@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use crate::endpoint::Sample;
+use crate::event::Event;
 use crate::wire::{Encoder, Prefix};
 
 /// Datagrams to send, in order, in buffers that are reused.
@@ -79,6 +80,7 @@ pub(crate) type SampleFn = Arc<dyn Fn(Sample) + Send + Sync>;
 pub(crate) struct Inbox {
     pub(crate) samples: Vec<(SampleFn, Sample)>,
     pub(crate) graph_changed: bool,
+    pub(crate) events: Vec<Event>,
 }
 
 /// Cuts small payloads out of shared blocks, so that receiving needs no allocation per sample.

@@ -1,24 +1,23 @@
 //! Participants coming and going.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use tracing::info;
 
 use super::Core;
-use super::arrival::Sink;
+use super::arrival::{Builtin, Sink};
 use super::lane::Lane;
 use super::matching::unmatch;
 use super::outbox::{Inbox, Outbox};
-use super::partial::Partials;
 use super::peer::{Address, Peer, RemoteWriter, choose};
 use super::reader::WriterProxy;
 use super::writer::ReaderProxy;
-use crate::discovery::{EndpointData, ParticipantData};
+use crate::discovery::{EndpointData, LIVELINESS_READER_BIT, LIVELINESS_WRITER_BIT, ParticipantData};
 use crate::guid::Guid;
 use crate::stats::add;
 use crate::wire::{
-    Entity, PARTICIPANT, Prefix, SEDP_PUB_READER, SEDP_PUB_WRITER, SEDP_SUB_READER, SEDP_SUB_WRITER,
+    Entity, LIVELINESS_READER, LIVELINESS_WRITER, PARTICIPANT, Prefix, SEDP_PUB_READER, SEDP_PUB_WRITER,
+    SEDP_SUB_READER, SEDP_SUB_WRITER,
 };
 
 /// Longer than any process lives.
@@ -59,36 +58,21 @@ impl Core {
             return;
         }
         info!(participant = %data.guid, address = %metatraffic.to, "participant found");
-        let peer = Peer {
-            expires: now + data.lease,
-            data,
-            metatraffic,
-            user,
-            writers: BTreeMap::new(),
-            readers: BTreeMap::new(),
-            lanes: Vec::new(),
-            is_local: same_host,
-        };
+        let builtin = data.builtin;
+        let peer = Peer { is_local: same_host, ..Peer::new(data, metatraffic, user, now) };
         self.peers.insert(prefix, peer);
         inbox.graph_changed = true;
         self.announce_to(&[metatraffic.to], out);
-        self.open_builtin(prefix, metatraffic, now, out);
+        self.open_builtin(prefix, metatraffic, builtin, now, out);
     }
 
     /// Makes ourselves a peer, reached like any other on this host.
     pub(super) fn add_self(&mut self, now: Instant) {
         let data = self.config.data.clone();
         let Some(user) = choose(&data.user, true, &self.config.local) else { return };
-        let peer = Peer {
-            expires: now + FOR_EVER,
-            metatraffic: choose(&data.metatraffic, true, &self.config.local).unwrap_or(user),
-            user,
-            data,
-            writers: BTreeMap::new(),
-            readers: BTreeMap::new(),
-            lanes: Vec::new(),
-            is_local: true,
-        };
+        let metatraffic = choose(&data.metatraffic, true, &self.config.local).unwrap_or(user);
+        let expires = now + FOR_EVER;
+        let peer = Peer { expires, is_local: true, ..Peer::new(data, metatraffic, user, now) };
         self.peers.insert(self.prefix(), peer);
     }
 
@@ -103,25 +87,35 @@ impl Core {
         self.on_endpoint(data, !guid.is_reader(), now, out, &mut Inbox::default());
     }
 
-    /// Connects the endpoints that exchange announcements with a new peer, and tells it all of ours.
-    fn open_builtin(&mut self, prefix: Prefix, address: Address, now: Instant, out: &mut Outbox) {
-        let pairs = [(SEDP_PUB_WRITER, SEDP_PUB_READER, true), (SEDP_SUB_WRITER, SEDP_SUB_READER, false)];
-        for (writer, reader, writers) in pairs {
-            let proxy = WriterProxy::new(reader, true, Sink::Discovery { writers });
-            let remote = RemoteWriter {
-                data: None,
-                to: address.to,
-                proxies: vec![proxy],
-                partials: Partials::default(),
-            };
-            if let Some(peer) = self.peers.get_mut(&prefix) {
+    /// Connects the builtin endpoints with those of a new peer, and tells it all of ours.
+    fn open_builtin(
+        &mut self,
+        prefix: Prefix,
+        address: Address,
+        builtin: u32,
+        now: Instant,
+        out: &mut Outbox,
+    ) {
+        // The announcing ones are there always; an odd set would hide endpoints.
+        let has = |bit| builtin & bit != 0;
+        let (says, hears) = (has(LIVELINESS_WRITER_BIT), has(LIVELINESS_READER_BIT));
+        for (writer, reader, builtin, has_writer, has_reader) in [
+            (SEDP_PUB_WRITER, SEDP_PUB_READER, Builtin::Writers, true, true),
+            (SEDP_SUB_WRITER, SEDP_SUB_READER, Builtin::Readers, true, true),
+            (LIVELINESS_WRITER, LIVELINESS_READER, Builtin::Liveliness, says, hears),
+        ] {
+            if has_writer && let Some(peer) = self.peers.get_mut(&prefix) {
+                let mut remote = RemoteWriter::new(None, address.to, None);
+                remote.proxies.push(WriterProxy::new(reader, true, Sink::Builtin(builtin)));
                 peer.writers.insert(writer, remote);
+                self.invite(prefix, writer, reader, address, out);
             }
-            self.invite(prefix, writer, reader, address, out);
-            let guid = Guid { prefix, entity: reader };
-            let proxy = ReaderProxy::new(guid, address.to, address.path, true);
-            self.add_reader_proxy(writer, proxy, true, now, out);
-            self.push_history(writer, guid, address, now);
+            if has_reader {
+                let guid = Guid { prefix, entity: reader };
+                let proxy = ReaderProxy::new(guid, address.to, address.path, true);
+                self.add_reader_proxy(writer, proxy, true, now, out);
+                self.push_history(writer, guid, address, now);
+            }
         }
     }
 
@@ -141,7 +135,7 @@ impl Core {
         info!(participant = %peer.data.guid, why, "participant gone");
         for writer in peer.writers.values() {
             self.pending_bytes -= writer.pending_bytes();
-            unmatch(&self.readers, writer);
+            unmatch(&mut self.readers, writer);
         }
         for writer in self.writers.values_mut() {
             writer.drop_proxies(|p| p.guid.prefix == prefix);
@@ -163,7 +157,7 @@ impl Core {
         for (entity, writer) in &mut peer.writers {
             let own =
                 writer.data.as_ref().and_then(|d| choose(&d.locators, peer.is_local, &self.config.local));
-            let builtin = matches!(*entity, SEDP_PUB_WRITER | SEDP_SUB_WRITER);
+            let builtin = entity.ends_with(&[0xc2]);
             writer.to = own.unwrap_or(if builtin { peer.metatraffic } else { peer.user }).to;
         }
         for reader in peer.readers.values_mut() {

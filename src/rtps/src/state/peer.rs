@@ -5,13 +5,23 @@ use std::time::Instant;
 use super::lane::{Lane, Path};
 use super::partial::Partials;
 use super::reader::WriterProxy;
+use super::watch::Lease;
 use crate::discovery::{EndpointData, ParticipantData};
+use crate::graph::RemoteQos;
 use crate::wire::Entity;
 
 /// A remote participant.
 pub(crate) struct Peer {
     pub(crate) data: ParticipantData,
     pub(crate) expires: Instant,
+    /// When the last datagram came from it.
+    pub(crate) heard: Instant,
+    /// When its application last asserted its writers.
+    pub(crate) asserted: Instant,
+    /// A writer with automatic liveliness that is read here is not alive.
+    pub(crate) lapsed: bool,
+    /// The same of liveliness manual by participant.
+    pub(crate) lapsed_manual: bool,
     /// Where discovery traffic goes.
     pub(crate) metatraffic: Address,
     /// Where samples go unless an endpoint says otherwise.
@@ -39,6 +49,8 @@ pub(crate) struct RemoteWriter {
     pub(crate) proxies: Vec<WriterProxy>,
     /// Shared by the proxies, so that a sample is put together once.
     pub(crate) partials: Partials,
+    /// Its promise to be alive, when that is limited in time.
+    pub(crate) lease: Option<Lease>,
 }
 
 /// A remote reader. The writers matched to it keep its state.
@@ -47,7 +59,36 @@ pub(crate) struct RemoteReader {
     pub(crate) address: Address,
 }
 
+impl RemoteWriter {
+    pub(crate) fn new(data: Option<EndpointData>, to: SocketAddr, lease: Option<Lease>) -> Self {
+        Self { data, to, proxies: Vec::new(), partials: Partials::default(), lease }
+    }
+
+    /// Its policies; the builtin ones have none worth mentioning.
+    pub(crate) fn qos(&self) -> Option<&RemoteQos> {
+        self.data.as_ref().map(|data| &data.qos)
+    }
+}
+
 impl Peer {
+    /// Who was just found.
+    pub(crate) fn new(data: ParticipantData, metatraffic: Address, user: Address, now: Instant) -> Self {
+        Self {
+            expires: now + data.lease,
+            heard: now,
+            asserted: now,
+            lapsed: false,
+            lapsed_manual: false,
+            data,
+            metatraffic,
+            user,
+            writers: BTreeMap::new(),
+            readers: BTreeMap::new(),
+            lanes: Vec::new(),
+            is_local: false,
+        }
+    }
+
     /// The lane to an address, opened when there is none.
     pub(crate) fn lane(&mut self, address: Address, bytes_per_s: u64, now: Instant) -> &mut Lane {
         let index = self.lanes.iter().position(|lane| lane.to == address.to).unwrap_or_else(|| {

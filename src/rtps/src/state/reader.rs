@@ -260,6 +260,7 @@ mod tests {
     use super::*;
     use crate::endpoint::Sample;
     use crate::guid::Guid;
+    use crate::state::arrival::Builtin;
 
     const ROOM: HoldRoom = HoldRoom { samples: 8, free_bytes: 1000 };
 
@@ -281,7 +282,7 @@ mod tests {
     impl Bench {
         fn new(reliable: bool) -> Self {
             Self {
-                proxy: WriterProxy::new([0; 4], reliable, Sink::Discovery { writers: true }),
+                proxy: WriterProxy::new([0; 4], reliable, Sink::Builtin(Builtin::Writers)),
                 got: Vec::new(),
             }
         }
@@ -293,7 +294,15 @@ mod tests {
 
         fn heartbeat(&mut self, first: i64, last: i64, count: i32) -> (bool, Outcome) {
             let got = &mut self.got;
-            let hb = Heartbeat { reader: [0; 4], writer: [0; 4], first, last, count, is_final: true };
+            let hb = Heartbeat {
+                reader: [0; 4],
+                writer: [0; 4],
+                first,
+                last,
+                count,
+                is_final: true,
+                liveliness: false,
+            };
             let mut outcome = Outcome::default();
             let news = self.proxy.heartbeat(&hb, |_, arrival| record(got, &arrival), &mut outcome);
             (news, outcome)

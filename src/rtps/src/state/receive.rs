@@ -3,16 +3,19 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use super::Core;
-use super::arrival::{Arrival, Sink};
+use super::arrival::{Arrival, Builtin, Sink};
+use super::events::Events;
+use super::gate::Gate;
 use super::outbox::{Inbox, Outbox};
 use super::partial::{Added, Room};
 use super::participants::disposed_participant;
 use super::peer::RemoteWriter;
 use super::reader::{HoldRoom, Outcome, WriterProxy};
+use super::{Core, at_latest};
 use crate::config::Limits;
 use crate::discovery::{ParticipantData, read_key};
 use crate::endpoint::Sample;
+use crate::graph::Liveliness;
 use crate::guid::Guid;
 use crate::stats::{Counters, add};
 use crate::wire::{
@@ -26,6 +29,8 @@ struct Context {
     same_host: bool,
     source_time: Option<i64>,
     for_us: bool,
+    now: Instant,
+    wall_ns: Option<i64>,
 }
 
 impl Core {
@@ -46,9 +51,15 @@ impl Core {
         if let Some(peer) = self.peers.get_mut(&message.prefix) {
             // Whatever it says, it is alive.
             peer.expires = peer.expires.max(now + peer.data.lease);
+            peer.heard = now;
+            if peer.lapsed {
+                at_latest(&mut self.timers.watch, now);
+            }
         }
         let same_host = from.ip().is_loopback() || self.config.local.contains(&from.ip());
-        let mut cx = Context { source: message.prefix, same_host, source_time: None, for_us: true };
+        let wall_ns = self.wall_ns(now);
+        let mut cx =
+            Context { source: message.prefix, same_host, source_time: None, for_us: true, now, wall_ns };
         for submessage in message.submessages() {
             let Ok(submessage) = submessage else {
                 add(&self.counters.malformed, 1);
@@ -75,6 +86,7 @@ impl Core {
         if !self.news.is_empty() {
             self.on_news(now, out, inbox);
         }
+        self.events.hand_over(&mut inbox.events);
     }
 
     fn on_spdp(&mut self, cx: &Context, data: &Data<'_>, now: Instant, out: &mut Outbox, inbox: &mut Inbox) {
@@ -98,6 +110,7 @@ impl Core {
 
     fn on_data(&mut self, cx: &Context, data: &Data<'_>, now: Instant, inbox: &mut Inbox) {
         let Some(mut sorter) = Sorter::new(self, cx, data.writer, data.reader, inbox) else { return };
+        sorter.is_alive(false);
         if !sorter.wants(data.seq) {
             return;
         }
@@ -120,6 +133,7 @@ impl Core {
 
     fn on_data_frag(&mut self, cx: &Context, frag: &DataFrag<'_>, now: Instant, inbox: &mut Inbox) {
         let Some(mut sorter) = Sorter::new(self, cx, frag.writer, frag.reader, inbox) else { return };
+        sorter.is_alive(false);
         if frag.is_key || !sorter.wants(frag.seq) {
             return;
         }
@@ -158,6 +172,9 @@ impl Core {
         let Some(mut sorter) = Sorter::new(self, cx, heartbeat.writer, heartbeat.reader, inbox) else {
             return;
         };
+        if heartbeat.liveliness {
+            sorter.is_alive(true);
+        }
         sorter.each(|proxy, _, deliver, outcome| {
             proxy.heartbeat(heartbeat, deliver, outcome);
         });
@@ -205,8 +222,14 @@ struct Sorter<'a> {
     counters: &'a Counters,
     pending_total: &'a mut usize,
     pending_before: usize,
-    news: &'a mut Vec<(Prefix, bool, Arrival)>,
+    news: &'a mut Vec<(Prefix, Builtin, Arrival)>,
     inbox: &'a mut Inbox,
+    gate: Gate<'a>,
+    events: &'a mut Events,
+    writer: Entity,
+    me: Prefix,
+    asserted: &'a mut Instant,
+    lapsed: bool,
 }
 
 impl<'a> Sorter<'a> {
@@ -218,10 +241,13 @@ impl<'a> Sorter<'a> {
         reader: Entity,
         inbox: &'a mut Inbox,
     ) -> Option<Self> {
-        let remote = core.peers.get_mut(&cx.source)?.writers.get_mut(&writer)?;
+        let me = core.prefix();
+        let peer = core.peers.get_mut(&cx.source)?;
+        let remote = peer.writers.get_mut(&writer)?;
         if !remote.proxies.iter().any(|p| meant(reader, p)) {
             return None;
         }
+        let (strength, lifespan) = remote.qos().map_or((0, None), |q| (q.ownership_strength, q.lifespan));
         Some(Self {
             source: cx.source,
             reader,
@@ -233,7 +259,37 @@ impl<'a> Sorter<'a> {
             pending_total: &mut core.pending_bytes,
             news: &mut core.news,
             inbox,
+            gate: Gate {
+                readers: &mut core.readers,
+                watch: &mut core.timers.watch,
+                counters: &core.counters,
+                now: cx.now,
+                wall_ns: cx.wall_ns,
+                strength,
+                lifespan,
+            },
+            events: &mut core.events,
+            writer,
+            me,
+            asserted: &mut peer.asserted,
+            lapsed: peer.lapsed_manual,
         })
+    }
+
+    /// Notes that the application of the writer wrote or, `explicit`ly, asserted it.
+    fn is_alive(&mut self, explicit: bool) {
+        let Some(lease) = &mut self.remote.lease else { return };
+        match lease.kind {
+            Liveliness::Automatic => return,
+            Liveliness::ManualByParticipant if explicit => return,
+            // One writer speaks for all.
+            Liveliness::ManualByParticipant => *self.asserted = self.gate.now,
+            Liveliness::ManualByTopic => {}
+        }
+        lease.heard = self.gate.now;
+        if !lease.alive || self.lapsed {
+            at_latest(self.gate.watch, self.gate.now);
+        }
     }
 
     /// A sample, or its place when it lacks even the encapsulation header.
@@ -281,20 +337,31 @@ impl<'a> Sorter<'a> {
         let free_bytes = (self.limits.pending_bytes / 2).saturating_sub(*self.pending_total);
         let room = HoldRoom { samples: self.limits.reorder_samples, free_bytes };
         let (source, counters) = (self.source, self.counters);
-        let (news, samples) = (&mut *self.news, &mut self.inbox.samples);
+        let (news, samples, gate) = (&mut *self.news, &mut self.inbox.samples, &mut self.gate);
         let mut deliver = |sink: &Sink, arrival: Arrival| match (sink, arrival) {
             (Sink::User(f), Arrival::Sample(sample)) => {
                 add(&counters.samples_in, 1);
                 samples.push((f.clone(), sample));
             }
-            (Sink::Discovery { writers }, arrival) => news.push((source, *writers, arrival)),
-            (Sink::User(_), _) => {}
+            (Sink::Choosy(reader), Arrival::Sample(sample)) => {
+                if let Some(f) = gate.admit(*reader, &sample) {
+                    add(&counters.samples_in, 1);
+                    samples.push((f, sample));
+                }
+            }
+            (Sink::Builtin(builtin), arrival) => news.push((source, *builtin, arrival)),
+            (Sink::User(_) | Sink::Choosy(_), _) => {}
         };
         for proxy in self.remote.proxies.iter_mut().filter(|p| meant(self.reader, p)) {
             let mut outcome = Outcome::default();
             f(proxy, room, &mut deliver, &mut outcome);
             if outcome != Outcome::default() {
-                add(&counters.lost, outcome.lost);
+                if outcome.lost > 0 && !matches!(proxy.sink, Sink::Builtin(_)) {
+                    add(&counters.lost, outcome.lost);
+                    let reader = Guid { prefix: self.me, entity: proxy.reader };
+                    let writer = Guid { prefix: source, entity: self.writer };
+                    self.events.lost(reader, writer, outcome.lost);
+                }
                 add(&counters.over_limit, u64::from(outcome.over_limit));
             }
         }

@@ -17,6 +17,7 @@ impl Core {
         let me = self.prefix();
         let guid = Guid { prefix: source, entity: acknack.reader };
         let Some(writer) = self.writers.get_mut(&acknack.writer) else { return };
+        writer.expire(now);
         let Some(index) = writer.proxies.iter().position(|p| p.guid == guid && p.reliable) else { return };
         let newest = writer.next - 1;
         let Some(proxy) = writer.proxies.get_mut(index) else { return };
@@ -52,6 +53,7 @@ impl Core {
         let me = self.prefix();
         let guid = Guid { prefix: source, entity: nack.reader };
         let Some(writer) = self.writers.get_mut(&nack.writer) else { return };
+        writer.expire(now);
         let Some(index) = writer.proxies.iter().position(|p| p.guid == guid && p.reliable) else { return };
         let Some(proxy) = writer.proxies.get(index) else { return };
         if nack.seq > writer.sent_to(proxy) {

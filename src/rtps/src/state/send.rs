@@ -1,7 +1,7 @@
 //! Samples going out.
 
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -33,11 +33,12 @@ impl Core {
     ) -> Result<i64, WriteError> {
         let me = self.prefix();
         let writer = self.writers.get_mut(&entity).ok_or(WriteError::Closed)?;
-        check(writer, payload, options.only_to)?;
+        check(writer, payload, options.only_to, now)?;
         let seq = writer.next;
         writer.next += 1;
         add(&self.counters.samples_out, 1);
         let source_time = options.source_time.unwrap_or(wall_ns);
+        let expires = writer.spec.qos.lifespan.map(|lifespan| now + left(lifespan, source_time, wall_ns));
 
         if writer.dests.iter().any(|d| payload.len() > d.path.whole()) {
             writer.last_fragmented = seq;
@@ -53,6 +54,7 @@ impl Core {
                 related: options.related,
                 only_to: options.only_to,
                 source_time,
+                expires,
                 disposed: None,
             });
         }
@@ -92,8 +94,12 @@ impl Core {
                 });
             }
         }
+        let has_promised = writer.has_promised();
         if heartbeat.is_some() {
             self.arm(entity, now);
+        }
+        if has_promised {
+            self.keep_promise(entity, now, out);
         }
         Ok(seq)
     }
@@ -112,6 +118,7 @@ impl Core {
                         let (Turn::Fresh(Job { writer: entity, .. }) | Turn::Repair(entity, _)) = &turn;
                         let entity = *entity;
                         let Some(writer) = self.writers.get_mut(&entity) else { continue };
+                        writer.expire(now);
                         let (bytes, again) = match turn {
                             Turn::Fresh(job) => fresh(writer, job, *prefix, lane, me, now, out),
                             Turn::Repair(_, reader) => {
@@ -169,7 +176,18 @@ impl Core {
     }
 }
 
-fn check(writer: &mut LocalWriter, payload: &Bytes, only_to: Option<Guid>) -> Result<(), WriteError> {
+/// What is left of the lifespan of a sample; source times in the future count as now.
+fn left(lifespan: Duration, source_time: i64, wall_ns: i64) -> Duration {
+    let age = u64::try_from(wall_ns.saturating_sub(source_time)).unwrap_or(0);
+    lifespan.saturating_sub(Duration::from_nanos(age))
+}
+
+fn check(
+    writer: &mut LocalWriter,
+    payload: &Bytes,
+    only_to: Option<Guid>,
+    now: Instant,
+) -> Result<(), WriteError> {
     let have = payload.len();
     if have < 4 {
         return Err(WriteError::TooShort { have });
@@ -181,6 +199,7 @@ fn check(writer: &mut LocalWriter, payload: &Bytes, only_to: Option<Guid>) -> Re
         return Err(WriteError::NotMatched);
     }
     if !writer.history.has_room(have) {
+        writer.history.expire(now);
         writer.prune();
         if !writer.history.has_room(have) {
             return Err(WriteError::HistoryFull);

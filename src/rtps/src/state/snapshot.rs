@@ -1,7 +1,8 @@
 //! What is known about others, for people.
 
 use super::Core;
-use super::matching::{reader_mismatch, writer_mismatch};
+use super::events::MAX_EVENTS;
+use super::misfit::{reader_mismatch, writer_mismatch};
 use super::peer::RemoteWriter;
 use super::repairs::{MAX_FRAGMENTS, MAX_SAMPLES};
 use crate::discovery::EndpointData;
@@ -59,6 +60,7 @@ impl Core {
             && proxies
                 .into_iter()
                 .all(|p| p.repairs.len() <= MAX_SAMPLES && p.repairs.fragments() <= MAX_FRAGMENTS)
+            && self.events.len() <= MAX_EVENTS
             && self.answers.len() + self.retries.len() <= 2 * limits.peers * limits.endpoints_per_peer
     }
 

@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 use super::history::Cache;
 use super::lane::Path;
 use super::outbox::Outbox;
+use super::peer::Address;
 use super::repairs::Repairs;
+use super::watch::Deadline;
 use crate::endpoint::EndpointSpec;
+use crate::graph::Liveliness;
 use crate::guid::Guid;
 use crate::wire::{Entity, Gap, Heartbeat, Prefix, SequenceSet, UNKNOWN_ENTITY};
 
@@ -30,6 +33,11 @@ pub(crate) struct LocalWriter {
     pub(crate) matched: Arc<AtomicUsize>,
     /// Number of its announcement, for withdrawing it.
     pub(crate) announced: i64,
+    pub(crate) deadline: Deadline,
+    /// When the application wrote or asserted it last, with manual liveliness by topic; else when it was made.
+    pub(crate) asserted: Option<Instant>,
+    /// It has kept its promise of liveliness so far.
+    pub(crate) alive: bool,
 }
 
 /// A writer's view of one remote reader.
@@ -89,7 +97,22 @@ impl LocalWriter {
             armed: false,
             matched: Arc::default(),
             announced: 0,
+            deadline: Deadline::default(),
+            asserted: None,
+            alive: true,
         }
+    }
+
+    /// Drops samples whose lifespan is over, so that they are neither replayed nor repaired.
+    pub(crate) fn expire(&mut self, now: Instant) {
+        if self.spec.qos.lifespan.is_some() {
+            self.history.expire(now);
+        }
+    }
+
+    /// Whether each write keeps a promise.
+    pub(crate) fn has_promised(&self) -> bool {
+        self.spec.qos.deadline.is_some() || self.spec.qos.liveliness != Liveliness::Automatic
     }
 
     /// Adds a matched reader; false when it is there already.
@@ -105,6 +128,16 @@ impl LocalWriter {
         }
         self.proxies.push(proxy);
         self.rebuild_dests();
+        true
+    }
+
+    /// Sends to a matched reader at this address from now on; false when it is not matched.
+    pub(crate) fn readdress(&mut self, reader: Guid, address: Address) -> bool {
+        let Some(proxy) = self.proxies.iter_mut().find(|p| p.guid == reader) else { return false };
+        if (proxy.to, proxy.path) != (address.to, address.path) {
+            (proxy.to, proxy.path) = (address.to, address.path);
+            self.rebuild_dests();
+        }
         true
     }
 
@@ -184,7 +217,15 @@ impl LocalWriter {
     pub(crate) fn heartbeat(&mut self, reader: Entity, start: i64, sent: i64, is_final: bool) -> Heartbeat {
         self.heartbeats = self.heartbeats.wrapping_add(1);
         let first = self.first_for(start).min(sent + 1);
-        Heartbeat { reader, writer: self.entity, first, last: sent, count: self.heartbeats, is_final }
+        Heartbeat {
+            reader,
+            writer: self.entity,
+            first,
+            last: sent,
+            count: self.heartbeats,
+            is_final,
+            liveliness: false,
+        }
     }
 
     /// The oldest sample a reader from `start` on can have.
@@ -204,6 +245,19 @@ impl LocalWriter {
             e.info_dst(guid.prefix);
             e.heartbeat(&heartbeat);
         });
+    }
+
+    /// Tells all readers that this writer is alive.
+    pub(crate) fn send_alive(&mut self, me: Prefix, out: &mut Outbox) {
+        for index in 0..self.dests.len() {
+            let Some(dest) = self.dests.get(index) else { return };
+            let (prefix, to, reader, sent) = (dest.prefix, dest.to, dest.reader, dest.sent);
+            let heartbeat = Heartbeat { liveliness: true, ..self.heartbeat(reader, 1, sent, true) };
+            out.message(to, me, |e| {
+                e.info_dst(prefix);
+                e.heartbeat(&heartbeat);
+            });
+        }
     }
 
     /// Sends heartbeats to all readers that are behind; false when none is.

@@ -92,7 +92,8 @@ impl<'a> Encoder<'a> {
     }
 
     pub(crate) fn heartbeat(&mut self, heartbeat: &Heartbeat) {
-        self.submessage(0x07, if heartbeat.is_final { 2 } else { 0 }, |e| {
+        let flags = u8::from(heartbeat.is_final) << 1 | u8::from(heartbeat.liveliness) << 2;
+        self.submessage(0x07, flags, |e| {
             e.buf.extend(heartbeat.reader);
             e.buf.extend(heartbeat.writer);
             e.seq(heartbeat.first);

@@ -19,3 +19,7 @@ pub(crate) const SEDP_PUB_READER: Entity = [0, 0, 3, 0xc7];
 pub(crate) const SEDP_SUB_WRITER: Entity = [0, 0, 4, 0xc2];
 /// Hears of remote readers.
 pub(crate) const SEDP_SUB_READER: Entity = [0, 0, 4, 0xc7];
+/// Says which writers of the participant are alive.
+pub(crate) const LIVELINESS_WRITER: Entity = [0, 2, 0, 0xc2];
+/// Hears which writers of other participants are alive.
+pub(crate) const LIVELINESS_READER: Entity = [0, 2, 0, 0xc7];

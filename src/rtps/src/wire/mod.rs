@@ -19,8 +19,8 @@ mod tests;
 pub(crate) use cursor::{Cursor, Malformed};
 pub(crate) use encode::Encoder;
 pub(crate) use entity::{
-    Entity, PARTICIPANT, Prefix, SEDP_PUB_READER, SEDP_PUB_WRITER, SEDP_SUB_READER, SEDP_SUB_WRITER,
-    SPDP_READER, SPDP_WRITER, UNKNOWN_ENTITY,
+    Entity, LIVELINESS_READER, LIVELINESS_WRITER, PARTICIPANT, Prefix, SEDP_PUB_READER, SEDP_PUB_WRITER,
+    SEDP_SUB_READER, SEDP_SUB_WRITER, SPDP_READER, SPDP_WRITER, UNKNOWN_ENTITY,
 };
 pub(crate) use locator::{read_locator, write_locator};
 pub(crate) use message::Message;

@@ -73,6 +73,8 @@ pub(crate) struct Heartbeat {
     pub(crate) count: i32,
     /// No answer needed when nothing is missing.
     pub(crate) is_final: bool,
+    /// The application says that the writer is alive.
+    pub(crate) liveliness: bool,
 }
 
 /// Fragments of one sample a writer has sent so far.
@@ -173,7 +175,8 @@ fn heartbeat(c: &mut Cursor<'_>, flags: u8) -> Result<Heartbeat, Malformed> {
     if last < first - 1 || last > i64::MAX / 2 {
         return Err(Malformed);
     }
-    Ok(Heartbeat { reader, writer, first, last, count: c.i32()?, is_final: flags & 2 != 0 })
+    let (is_final, liveliness) = (flags & 2 != 0, flags & 4 != 0);
+    Ok(Heartbeat { reader, writer, first, last, count: c.i32()?, is_final, liveliness })
 }
 
 /// Seconds and a 32-bit binary fraction; the two all-ones values mean "invalid" and "infinite".

@@ -86,7 +86,7 @@ proptest! {
 
         let (first, last_seq) = (start, start + i64::from(last) - 1);
         let sent =
-            Heartbeat { reader: READER, writer: WRITER, first, last: last_seq, count, is_final: count % 2 == 0 };
+            Heartbeat { reader: READER, writer: WRITER, first, last: last_seq, count, is_final: count % 2 == 0, liveliness: count % 3 == 0 };
         let bytes = encode(|e| e.heartbeat(&sent));
         let Submessage::Heartbeat(got) = only(&bytes) else { panic!("not HEARTBEAT") };
         prop_assert_eq!(got, sent);

@@ -121,7 +121,7 @@ fn many_endpoints_are_announced_under_loss() {
     }
     net.run(Duration::from_secs(5));
     let refused = |counters: &Counters| counters.snapshot().over_limit;
-    assert_eq!(refused(&net.nodes[1].counters), 10 + 60 + 2 - 64);
+    assert_eq!(refused(&net.nodes[1].counters), 10 + 60 + 3 - 64);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 mod captures;
 mod discovery;
+mod ownership;
+mod qos;
 mod reliable;
 mod repair;
 mod robust;

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use crate::config::Limits;
-use crate::discovery::ParticipantData;
+use crate::discovery::{BUILTIN_ENDPOINTS, ParticipantData};
 use crate::endpoint::{EndpointQos, EndpointSpec, History, Sample, WriteOptions};
 use crate::error::WriteError;
+use crate::event::Event;
 use crate::guid::Guid;
 use crate::state::{Core, CoreConfig, Inbox, Outbox};
 use crate::stats::Counters;
@@ -68,6 +69,7 @@ pub(super) struct Node {
     ports: [SocketAddr; 2],
     pub(super) alive: bool,
     pub(super) graph_changes: usize,
+    pub(super) events: Vec<Event>,
 }
 
 impl Net {
@@ -111,6 +113,7 @@ impl Net {
                 metatraffic: vec![metatraffic],
                 user: vec![user],
                 lease: Duration::from_secs(20),
+                builtin: BUILTIN_ENDPOINTS,
                 user_data: b"enclave=/;".to_vec(),
             },
             announce_to: (0..8).map(|p| Self::ports(self.lan, p)[0]).collect(),
@@ -126,7 +129,7 @@ impl Net {
         };
         let counters = Arc::<Counters>::default();
         let core = Core::new(config, counters.clone(), self.now);
-        self.nodes.push(Node { core, counters, ports, alive: true, graph_changes: 0 });
+        self.nodes.push(Node { core, counters, ports, alive: true, graph_changes: 0, events: Vec::new() });
     }
 
     pub(super) fn writer(&mut self, node: usize, topic: &str, qos: EndpointQos) -> Guid {
@@ -249,6 +252,7 @@ impl Net {
 
     fn deliver(&mut self, node: usize, inbox: Inbox) {
         self.nodes[node].graph_changes += usize::from(inbox.graph_changed);
+        self.nodes[node].events.extend(inbox.events);
         for (sink, sample) in inbox.samples {
             sink(sample);
         }
