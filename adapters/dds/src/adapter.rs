@@ -2,7 +2,6 @@
 
 use std::{
     io,
-    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering::Relaxed},
@@ -47,8 +46,8 @@ pub struct DdsConfig {
     pub namespace: String,
     /// Domain and reach.
     pub discovery: Discovery,
-    /// Addresses of the IPv4 interfaces to use; empty means all of them.
-    pub interfaces: Vec<IpAddr>,
+    /// Interfaces to use, by name or address; empty means all of them.
+    pub interfaces: Vec<String>,
     /// How services find out which response is whose.
     pub service_style: ServiceStyle,
     /// The interface definitions, for type hashes.

@@ -17,6 +17,8 @@ pub struct Interface {
     pub index: u32,
     /// Its address.
     pub addr: IpAddr,
+    /// Bits of the address that its network shares (24 for 255.255.255.0).
+    pub prefix_len: u8,
     /// True for the loopback interface.
     pub loopback: bool,
     /// True when the interface can send multicast.
@@ -50,19 +52,14 @@ fn read_entry(entry: &libc::ifaddrs) -> Option<Interface> {
     if entry.ifa_addr.is_null() || entry.ifa_name.is_null() || flags & libc::IFF_UP == 0 {
         return None;
     }
-    // SAFETY: `ifa_addr` is not null and points to a socket address whose family says which structure it is.
-    let addr = match libc::c_int::from(unsafe { (*entry.ifa_addr).sa_family }) {
-        libc::AF_INET => {
-            // SAFETY: family AF_INET means a sockaddr_in; read unaligned because the type does not promise more.
-            let raw: libc::sockaddr_in = unsafe { ptr::read_unaligned(entry.ifa_addr.cast()) };
-            IpAddr::V4(Ipv4Addr::from(raw.sin_addr.s_addr.to_ne_bytes()))
-        }
-        libc::AF_INET6 => {
-            // SAFETY: family AF_INET6 means a sockaddr_in6.
-            let raw: libc::sockaddr_in6 = unsafe { ptr::read_unaligned(entry.ifa_addr.cast()) };
-            IpAddr::V6(Ipv6Addr::from(raw.sin6_addr.s6_addr))
-        }
-        _ => return None,
+    // SAFETY: the address belongs to an entry of the list that is not freed yet.
+    let addr = unsafe { read_addr(entry.ifa_addr) }?;
+    // SAFETY: as above; a netmask has the form of an address.
+    let prefix_len = match unsafe { read_addr(entry.ifa_netmask) } {
+        Some(IpAddr::V4(mask)) => mask.to_bits().leading_ones(),
+        Some(IpAddr::V6(mask)) => mask.to_bits().leading_ones(),
+        // A network of one.
+        None => 128,
     };
     // SAFETY: `ifa_name` is not null and NUL-terminated.
     let name = unsafe { CStr::from_ptr(entry.ifa_name) };
@@ -72,9 +69,35 @@ fn read_entry(entry: &libc::ifaddrs) -> Option<Interface> {
         name: name.to_string_lossy().into_owned(),
         index,
         addr,
+        prefix_len: u8::try_from(prefix_len).unwrap_or(128),
         loopback: flags & libc::IFF_LOOPBACK != 0,
         multicast: flags & libc::IFF_MULTICAST != 0,
     })
+}
+
+/// Reads an IP address; `None` for another family.
+///
+/// # Safety
+///
+/// `addr` is null or points to a socket address whose family says which structure it is.
+unsafe fn read_addr(addr: *const libc::sockaddr) -> Option<IpAddr> {
+    if addr.is_null() {
+        return None;
+    }
+    // SAFETY: not null, and every socket address begins with its family.
+    match libc::c_int::from(unsafe { (*addr).sa_family }) {
+        libc::AF_INET => {
+            // SAFETY: family AF_INET means a sockaddr_in; read unaligned because the type does not promise more.
+            let raw: libc::sockaddr_in = unsafe { ptr::read_unaligned(addr.cast()) };
+            Some(IpAddr::V4(Ipv4Addr::from(raw.sin_addr.s_addr.to_ne_bytes())))
+        }
+        libc::AF_INET6 => {
+            // SAFETY: family AF_INET6 means a sockaddr_in6.
+            let raw: libc::sockaddr_in6 = unsafe { ptr::read_unaligned(addr.cast()) };
+            Some(IpAddr::V6(Ipv6Addr::from(raw.sin6_addr.s6_addr)))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -84,6 +107,7 @@ mod tests {
     #[test]
     fn loopback_is_listed() {
         let all = interfaces().unwrap();
-        assert!(all.iter().any(|i| i.loopback && i.addr == IpAddr::V4(Ipv4Addr::LOCALHOST)), "{all:?}");
+        let found = all.iter().find(|i| i.loopback && i.addr == IpAddr::V4(Ipv4Addr::LOCALHOST));
+        assert_eq!(found.map(|i| i.prefix_len), Some(8), "{all:?}");
     }
 }

@@ -79,6 +79,28 @@ pub fn join_multicast(socket: &UdpSocket, group: IpAddr, local: Ipv4Addr, index:
     }
 }
 
+/// Leaves a multicast group on the interface with this index; the interface may be gone already.
+///
+/// **Errors**: the group is not joined there.
+pub fn leave_multicast(socket: &UdpSocket, group: IpAddr, index: u32) -> io::Result<()> {
+    let socket = SockRef::from(socket);
+    match group {
+        IpAddr::V4(group) => socket.leave_multicast_v4_n(&group, &InterfaceIndexOrAddress::Index(index)),
+        IpAddr::V6(group) => socket.leave_multicast_v6(&group, index),
+    }
+}
+
+/// Has multicast of the socket leave by the interface with address `local` and this index from now on.
+///
+/// **Errors**: the interface does not exist, or the socket is of the other family.
+pub fn multicast_through(socket: &UdpSocket, local: IpAddr, index: u32) -> io::Result<()> {
+    let socket = SockRef::from(socket);
+    match local {
+        IpAddr::V4(local) => socket.set_multicast_if_v4(&local),
+        IpAddr::V6(_) => socket.set_multicast_if_v6(index),
+    }
+}
+
 /// Chooses the interface that multicast leaves by, and whether this host hears it.
 ///
 /// **Errors**: the interface does not exist.

@@ -6,11 +6,39 @@ use std::time::Duration;
 pub enum DiscoveryRange {
     /// Nobody is searched and nobody is accepted; static peers are ignored as well.
     Off,
-    /// Participants on this host only: sockets bound to 127.0.0.1, announcements to its standard ports.
+    /// Participants on this host: announcements go to its loopback address only. As in every ROS 2 program, one of
+    /// another host that names this host as a static peer is answered.
     Localhost,
-    /// Every participant the multicast group 239.255.0.1 reaches, and those of this host.
+    /// Every participant that multicast reaches, and those of this host.
     #[default]
     Subnet,
+}
+
+/// The versions of IP that a participant uses.
+///
+/// IPv6 interoperates with Fast DDS (`FASTDDS_BUILTIN_TRANSPORTS=UDPv6`) and Cyclone DDS
+/// (`<General><Transport>udp6</Transport></General>`). Both use one version only, so a participant with [`Self::Both`] is
+/// the one that meets all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum IpFamily {
+    /// IPv4.
+    #[default]
+    V4,
+    /// IPv6.
+    V6,
+    /// Both. A peer that announces addresses of both is sent everything once, by IPv4 if that reaches it as directly.
+    Both,
+}
+
+impl IpFamily {
+    /// Whether addresses like this one can be used.
+    pub fn includes(self, ip: IpAddr) -> bool {
+        match self {
+            Self::V4 => ip.is_ipv4(),
+            Self::V6 => ip.is_ipv6(),
+            Self::Both => true,
+        }
+    }
 }
 
 /// Everything a [`Participant`](crate::Participant) needs to know before it opens a socket.
@@ -20,11 +48,13 @@ pub struct ParticipantConfig {
     pub domain: u16,
     /// Whom to discover.
     pub range: DiscoveryRange,
-    /// Hosts to announce to in addition; port 0 means the standard ports of participants 0 to 31 there. A host
-    /// elsewhere opens the sockets to the network even with [`DiscoveryRange::Localhost`]. Only IPv4 is used.
+    /// Hosts to announce to in addition; port 0 means the standard ports of participants 0 to 31 there.
     pub static_peers: Vec<SocketAddr>,
-    /// Addresses of the IPv4 interfaces to use in [`DiscoveryRange::Subnet`]; empty means all of them.
-    pub interfaces: Vec<IpAddr>,
+    /// Interfaces to search on and to be reached at, by name (`eth0`) or by one of their addresses; empty means all of
+    /// them. One that appears later is used from then on.
+    pub interfaces: Vec<String>,
+    /// Versions of IP to use. ROS 2 programs use IPv4 unless told otherwise.
+    pub family: IpFamily,
     /// USER_DATA of the participant; ROS peers expect `enclave=/;`.
     pub user_data: Vec<u8>,
     /// Whether writers and readers of this participant talk to each other, as they do between participants. They
@@ -50,6 +80,7 @@ impl Default for ParticipantConfig {
             range: DiscoveryRange::default(),
             static_peers: Vec::new(),
             interfaces: Vec::new(),
+            family: IpFamily::default(),
             user_data: b"enclave=/;".to_vec(),
             match_own: false,
             lease: Duration::from_secs(20),

@@ -8,11 +8,16 @@ pub enum RtpsError {
     /// The domain id leaves no room for the standard ports.
     #[error("domain {0} is out of range; use 0 to 232")]
     Domain(u16),
-    /// All 32 standard port pairs of the domain are taken.
-    #[error("no free participant id in domain {domain}; 32 participants run on this host already")]
+    /// All standard port pairs of the domain are taken.
+    #[error(
+        "no free participant id in domain {domain}; {taken} participants run on this host, end some or set another \
+         ROS_DOMAIN_ID"
+    )]
     NoFreeParticipant {
         /// The domain searched.
         domain: u16,
+        /// How many ids it has.
+        taken: u16,
     },
     /// A socket could not be opened or configured.
     #[error("cannot open the RTPS sockets")]

@@ -10,7 +10,7 @@ use crate::config::Limits;
 use crate::discovery::{BUILTIN_ENDPOINTS, EndpointData, ParticipantData, read_key};
 use crate::endpoint::{EndpointQos, EndpointSpec, History, WriteOptions};
 use crate::guid::{Guid, VENDOR_ID};
-use crate::state::{Core, CoreConfig, Inbox, Outbox};
+use crate::state::{Core, CoreConfig, Inbox, Network, Outbox, Reach};
 use crate::wire::{
     Encoder, Message, PARTICIPANT, SEDP_PUB_READER, SEDP_PUB_WRITER, SEDP_SUB_READER, SEDP_SUB_WRITER,
     SPDP_READER, SPDP_WRITER,
@@ -73,8 +73,7 @@ fn participant(now: Instant) -> (Core, Guid) {
     let limits = Limits { peers: 4, endpoints_per_peer: 16, pending_bytes: 1 << 20, ..Limits::default() };
     let config = CoreConfig {
         data: data(1, 7410),
-        announce_to: Vec::new(),
-        local: Vec::new(),
+        network: Network { own: Reach { metatraffic: at(7410), user: at(7411) }, ..Network::default() },
         match_own: true,
         limits,
         pace_bytes_per_s: 200_000_000,

@@ -38,7 +38,7 @@ mod state;
 mod stats;
 mod wire;
 
-pub use config::{DiscoveryRange, Limits, ParticipantConfig};
+pub use config::{DiscoveryRange, IpFamily, Limits, ParticipantConfig};
 pub use endpoint::{EndpointQos, EndpointSpec, History, Ownership, Sample, WriteOptions};
 pub use error::{RtpsError, WriteError};
 pub use event::Event;

@@ -1,5 +1,6 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -37,25 +38,25 @@ impl Participant {
     ///
     /// **Errors**: bad domain, no free participant id, socket or thread failure.
     pub fn new(config: ParticipantConfig) -> Result<Self, RtpsError> {
-        let (sockets, addresses) = shell::open(&config)?;
+        let (sockets, watch, network) = shell::open(&config)?;
         let now = Instant::now();
         let counters = Arc::<Counters>::default();
         let core = CoreConfig {
             data: ParticipantData {
                 guid: new_guid(),
-                metatraffic: addresses.metatraffic,
-                user: addresses.user,
+                metatraffic: Vec::new(),
+                user: Vec::new(),
                 lease: config.lease,
                 builtin: BUILTIN_ENDPOINTS,
                 user_data: config.user_data,
             },
-            announce_to: addresses.announce_to,
-            local: addresses.local,
+            network,
             match_own: config.match_own,
             limits: config.limits,
             pace_bytes_per_s: config.pace_bytes_per_s,
         };
-        let shared = Arc::new(Shared::new(Core::new(core, counters.clone(), now), sockets, counters, now));
+        let shared =
+            Arc::new(Shared::new(Core::new(core, counters.clone(), now), (sockets, watch), counters, now));
         // Made first, so that its end stops the thread that did start when the other cannot.
         let owner = Owner { shared, threads: Mutex::default() };
         let threads = shell::spawn(&owner.shared).map_err(RtpsError::Thread)?;
@@ -95,6 +96,12 @@ impl Participant {
             shared.with(&mut Outbox::default(), |core, now, out| core.create_reader(spec, sink, now, out));
         let (guid, matched) = made.ok_or(RtpsError::Closed)?;
         Ok(Reader { shared: shared.clone(), guid, matched })
+    }
+
+    /// Announces to these hosts in addition from now on, instead of those of [`ParticipantConfig::static_peers`]; for
+    /// names whose addresses are found out later or change.
+    pub fn set_static_peers(&self, peers: Vec<SocketAddr>) {
+        self.0.shared.set_static_peers(peers);
     }
 
     /// Remote participants and endpoints known now.

@@ -1,6 +1,6 @@
 //! A participant that only looks.
 
-use std::{net::IpAddr, sync::Arc};
+use std::sync::Arc;
 
 use rostrans_core::adapter::AdapterError;
 use rostrans_rtps::{Limits, Participant, ParticipantConfig, ParticipantStats, Reader};
@@ -20,12 +20,12 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Opens the sockets and begins to look; `interfaces` are addresses, none means all.
+    /// Opens the sockets and begins to look; `interfaces` are names or addresses, none means all.
     ///
     /// Finding the addresses of static peers takes as long as the network likes.
     ///
     /// **Errors**: bad domain, no free participant id, socket or thread failure.
-    pub fn new(discovery: &Discovery, interfaces: Vec<IpAddr>) -> Result<Self, AdapterError> {
+    pub fn new(discovery: &Discovery, interfaces: Vec<String>) -> Result<Self, AdapterError> {
         let participant = Participant::new(ParticipantConfig {
             domain: discovery.domain,
             range: discovery.range,

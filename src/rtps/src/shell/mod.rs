@@ -4,20 +4,25 @@
 //! what is due (announcements, heartbeats, paced fragments). Writes of small samples send from the calling thread.
 //! The core has one lock, held for microseconds and never while sending, waiting or calling back.
 
+mod plan;
+mod ports;
 mod socket;
 mod thread;
+mod watch;
 
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use rostrans_net::{Datagram, send_batch};
+use rostrans_net::{Datagram, multicast_through, send_batch};
+use tracing::warn;
 
 pub(crate) use socket::open;
 pub(crate) use thread::spawn;
 
-use self::socket::Sockets;
+use self::socket::{Pair, Sockets};
+use self::watch::Watch;
 use crate::event::Event;
 use crate::guid::Guid;
 use crate::state::{Core, Outbox};
@@ -38,6 +43,8 @@ pub(crate) struct Shared {
     pub(crate) event_listeners: Mutex<Vec<EventFn>>,
     state: Mutex<State>,
     sockets: Sockets,
+    /// The interfaces; locked before the core.
+    watch: Mutex<Watch>,
     wake: Wake,
 }
 
@@ -58,7 +65,12 @@ struct Wake {
 const BATCH: usize = 32;
 
 impl Shared {
-    pub(crate) fn new(core: Core, sockets: Sockets, counters: Arc<Counters>, now: Instant) -> Self {
+    pub(crate) fn new(
+        core: Core,
+        (sockets, watch): (Sockets, Watch),
+        counters: Arc<Counters>,
+        now: Instant,
+    ) -> Self {
         Self {
             guid: core.guid(),
             counters,
@@ -67,6 +79,7 @@ impl Shared {
             event_listeners: Mutex::default(),
             state: Mutex::new(State { core, sleep_until: now }),
             sockets,
+            watch: Mutex::new(watch),
             wake: Wake::default(),
         }
     }
@@ -89,7 +102,7 @@ impl Shared {
         if kick {
             self.kick();
         }
-        self.send(out, self.sockets.user.as_ref());
+        self.send(out, &self.sockets.user);
         out.clear();
         Some(result)
     }
@@ -109,7 +122,7 @@ impl Shared {
             }
             f(&mut state.core, Instant::now(), &mut out)
         };
-        self.send(&out, self.sockets.user.as_ref());
+        self.send(&out, &self.sockets.user);
         self.kick();
         self.sockets.wake_receiver();
         Some(result)
@@ -121,30 +134,63 @@ impl Shared {
         self.wake.bell.notify_one();
     }
 
-    /// Sends datagrams in order through `socket`, multicast ones through every interface chosen.
-    fn send(&self, out: &Outbox, socket: Option<&UdpSocket>) {
-        let Some(socket) = socket else { return };
+    /// Sends datagrams in order through `sockets`, multicast ones through every interface chosen.
+    fn send(&self, out: &Outbox, sockets: &Pair) {
         let mut batch = [Datagram::new(&[], None); BATCH];
         let mut used = 0;
+        // The socket of the datagrams in the batch.
+        let mut socket = None;
         for (to, head, body) in out.iter() {
             let datagram = Datagram::gather(head, body, Some(to));
             if to.ip().is_multicast() {
-                self.sockets.multicast.iter().for_each(|s| self.send_all(s, &[datagram]));
+                self.send_multicast(to, datagram);
                 continue;
+            }
+            let next = sockets.of(to.ip());
+            if used == BATCH || !same(socket, next) {
+                self.send_all(socket, batch.get(..used).unwrap_or_default());
+                (socket, used) = (next, 0);
             }
             if let Some(slot) = batch.get_mut(used) {
                 *slot = datagram;
                 used += 1;
             }
-            if used == BATCH {
-                self.send_all(socket, &batch);
-                used = 0;
-            }
         }
         self.send_all(socket, batch.get(..used).unwrap_or_default());
     }
 
-    fn send_all(&self, socket: &UdpSocket, mut datagrams: &[Datagram<'_>]) {
+    fn send_multicast(&self, to: SocketAddr, datagram: Datagram<'_>) {
+        let Some(socket) = self.sockets.multicast.of(to.ip()) else { return };
+        let exits = lock(&self.sockets.exits);
+        for exit in exits.iter().filter(|e| e.local.is_ipv4() == to.is_ipv4()) {
+            match multicast_through(socket, exit.local, exit.index) {
+                Ok(()) => self.send_all(Some(socket), &[datagram]),
+                // The interface has just gone.
+                Err(_) => add(&self.counters.send_errors, 1),
+            }
+        }
+    }
+
+    /// Adapts to the interfaces that are there now.
+    fn follow_network(&self, watch: &mut Watch, out: &mut Outbox) {
+        match watch.look(&self.sockets.exits) {
+            Ok(Some(network)) => {
+                self.with(out, |core, now, out| core.set_network(network, now, out));
+            }
+            Ok(None) => {}
+            Err(error) => warn!(%error, "cannot list the interfaces; changes of the network go unnoticed"),
+        }
+    }
+
+    /// Announces to these hosts besides those that the range says.
+    pub(crate) fn set_static_peers(&self, peers: Vec<SocketAddr>) {
+        let mut watch = lock(&self.watch);
+        watch.set_static_peers(peers);
+        self.follow_network(&mut watch, &mut Outbox::default());
+    }
+
+    fn send_all(&self, socket: Option<&UdpSocket>, mut datagrams: &[Datagram<'_>]) {
+        let Some(socket) = socket else { return };
         while !datagrams.is_empty() {
             // A refused datagram is lost like any other on the way; reliable readers will ask for it.
             let sent = match send_batch(socket, datagrams) {
@@ -172,6 +218,11 @@ impl State {
         }
         kick
     }
+}
+
+/// Whether two are the same socket, or none.
+fn same(a: Option<&UdpSocket>, b: Option<&UdpSocket>) -> bool {
+    a.map(std::ptr::from_ref) == b.map(std::ptr::from_ref)
 }
 
 /// Nanoseconds since 1970.

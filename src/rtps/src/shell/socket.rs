@@ -1,148 +1,121 @@
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Mutex;
 
-use rostrans_net::{BindOptions, Interface, bind, interfaces, join_multicast, set_multicast_if};
+use rostrans_net::{BindOptions, bind};
 use tracing::{info, warn};
 
-use crate::config::{DiscoveryRange, ParticipantConfig};
+use super::plan::Plan;
+use super::ports::{Ports, SEARCHED};
+use super::watch::{Exit, Watch};
+use crate::config::{DiscoveryRange, IpFamily, ParticipantConfig};
 use crate::error::RtpsError;
+use crate::state::Network;
 
 /// The sockets of a participant; none at all when its range is off.
+///
+/// They are bound to no address and stay the same when interfaces come and go.
 #[derive(Debug, Default)]
 pub(crate) struct Sockets {
     /// Receives and sends discovery traffic and samples.
     pub(crate) receive: Vec<UdpSocket>,
     /// Sends everything that must not wait.
-    pub(crate) user: Option<UdpSocket>,
+    pub(crate) user: Pair,
     /// Sends paced traffic; waits when the send buffer is full.
-    pub(crate) bulk: Option<UdpSocket>,
-    /// Send multicast, one per interface.
-    pub(crate) multicast: Vec<UdpSocket>,
+    pub(crate) bulk: Pair,
+    /// Sends multicast; locked, as each datagram leaves by every interface in turn.
+    pub(crate) multicast: Pair,
+    /// Where multicast leaves.
+    pub(crate) exits: Mutex<Vec<Exit>>,
     /// Where a datagram wakes the receive thread.
     doorbell: Option<SocketAddr>,
 }
 
-/// What the core has to know about the sockets.
+/// A socket for each version of IP in use.
 #[derive(Debug, Default)]
-pub(crate) struct Addresses {
-    pub(crate) metatraffic: Vec<SocketAddr>,
-    pub(crate) user: Vec<SocketAddr>,
-    pub(crate) announce_to: Vec<SocketAddr>,
-    pub(crate) local: Vec<IpAddr>,
+pub(crate) struct Pair {
+    pub(crate) v4: Option<UdpSocket>,
+    pub(crate) v6: Option<UdpSocket>,
 }
 
-/// Participants on one host that find each other without multicast.
-const PARTICIPANTS: u16 = 32;
-/// The group every participant listens to.
-///
-/// Source: DDSI-RTPS 2.5, 9.6.1.4.1.
-const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
+impl Pair {
+    /// Opens the sockets of a family; `open` gets the address that stands for all addresses.
+    fn open(family: IpFamily, mut open: impl FnMut(IpAddr) -> io::Result<UdpSocket>) -> io::Result<Self> {
+        let mut of = |any: IpAddr| family.includes(any).then(|| open(any)).transpose();
+        Ok(Self { v4: of(Ipv4Addr::UNSPECIFIED.into())?, v6: of(Ipv6Addr::UNSPECIFIED.into())? })
+    }
+
+    /// The socket that can send to an address like this one.
+    pub(crate) fn of(&self, to: IpAddr) -> Option<&UdpSocket> {
+        if to.is_ipv4() { self.v4.as_ref() } else { self.v6.as_ref() }
+    }
+
+    fn try_clone(&self) -> io::Result<Self> {
+        let clone = |socket: &Option<UdpSocket>| socket.as_ref().map(UdpSocket::try_clone).transpose();
+        Ok(Self { v4: clone(&self.v4)?, v6: clone(&self.v6)? })
+    }
+
+    fn into_iter(self) -> impl Iterator<Item = UdpSocket> {
+        self.v4.into_iter().chain(self.v6)
+    }
+}
+
 /// A receive buffer below this loses big samples.
 const SMALL_BUFFER: usize = 1 << 20;
-
-/// Standard ports of a domain.
-///
-/// Source: DDSI-RTPS 2.5, 9.6.1.1.
-#[derive(Clone, Copy, Debug)]
-struct Ports {
-    base: u16,
-}
-
-impl Ports {
-    /// **Errors**: the domain's ports exceed 65535.
-    fn new(domain: u16) -> Result<Self, RtpsError> {
-        let last = u32::from(domain) * 250 + 7400 + 11 + 2 * u32::from(PARTICIPANTS);
-        if last > u32::from(u16::MAX) {
-            return Err(RtpsError::Domain(domain));
-        }
-        Ok(Self { base: 7400 + 250 * domain })
-    }
-
-    fn multicast(self) -> u16 {
-        self.base
-    }
-
-    fn metatraffic(self, participant: u16) -> u16 {
-        self.base + 10 + 2 * participant
-    }
-
-    fn user(self, participant: u16) -> u16 {
-        self.base + 11 + 2 * participant
-    }
-}
 
 /// Opens the sockets on the first free standard ports.
 ///
 /// **Errors**: bad domain, no free participant id, socket failure.
-pub(crate) fn open(config: &ParticipantConfig) -> Result<(Sockets, Addresses), RtpsError> {
+pub(crate) fn open(config: &ParticipantConfig) -> Result<(Sockets, Watch, Network), RtpsError> {
     let ports = Ports::new(config.domain)?;
-    if config.range == DiscoveryRange::Off {
-        return Ok((Sockets::default(), Addresses::default()));
-    }
-    let all = interfaces().map_err(RtpsError::Socket)?;
-    let local = all.iter().map(|i| i.addr).collect();
-    let wanted = |i: &&Interface| config.interfaces.is_empty() || config.interfaces.contains(&i.addr);
-    let with_v4 = |loopback: bool| all.iter().filter(move |i| i.loopback == loopback && v4(i).is_some());
-    let mut chosen: Vec<&Interface> = with_v4(false).filter(wanted).collect();
-    if chosen.is_empty() {
-        // A host without a network may still carry multicast on its loopback interface.
-        chosen.extend(with_v4(true));
-    }
-    let static_peers: Vec<_> = config.static_peers.iter().filter_map(|p| static_peer(*p)).collect();
-    let subnet = config.range == DiscoveryRange::Subnet;
-    // Whoever names a peer elsewhere wants to reach it, whatever the range says about searching.
-    let wide = subnet || static_peers.iter().any(|p| !p.ip().is_loopback());
-    let host = if wide { Ipv4Addr::UNSPECIFIED } else { Ipv4Addr::LOCALHOST };
-    let (participant, metatraffic, user) = bind_pair(ports, host, config)?;
-
-    let mut sockets =
-        Sockets { doorbell: Some(doorbell(ports.metatraffic(participant))), ..Sockets::default() };
-    if subnet {
-        match open_multicast(ports.multicast(), &chosen, config, &mut sockets.multicast) {
-            Ok(socket) => sockets.receive.push(socket),
-            Err(error) => {
-                warn!(%error, "no multicast discovery; only this host and static peers will be found")
-            }
-        }
-    }
-    let (bulk, _) = bind(SocketAddr::new(host.into(), 0), &options(config)).map_err(RtpsError::Socket)?;
-    bulk.set_nonblocking(false).map_err(RtpsError::Socket)?;
-    sockets.bulk = Some(bulk);
-    sockets.user = Some(user.try_clone().map_err(RtpsError::Socket)?);
-    sockets.receive.extend([metatraffic, user]);
-
-    let mut own: Vec<Ipv4Addr> =
-        if wide { chosen.iter().filter_map(|i| v4(i)).collect() } else { Vec::new() };
-    if own.is_empty() {
-        own.push(Ipv4Addr::LOCALHOST);
-    }
-    let at = |port: u16| own.iter().map(|ip| SocketAddr::from((*ip, port))).collect::<Vec<_>>();
-    let mut announce_to: Vec<_> = standard_ports(Ipv4Addr::LOCALHOST.into(), ports)
-        .filter(|to| to.port() != ports.metatraffic(participant))
-        .collect();
-    if subnet {
-        announce_to.push(SocketAddr::from((GROUP, ports.multicast())));
-    }
-    for peer in static_peers {
-        match peer.port() {
-            0 => announce_to.extend(standard_ports(peer.ip(), ports)),
-            _ => announce_to.push(peer),
-        }
-    }
-    info!(domain = config.domain, participant, range = ?config.range, addresses = ?own, "RTPS participant open");
-    let addresses = Addresses {
-        metatraffic: at(ports.metatraffic(participant)),
-        user: at(ports.user(participant)),
-        announce_to,
-        local,
+    let range = config.range;
+    let mut plan = Plan {
+        ports,
+        participant: 0,
+        range,
+        family: config.family,
+        interfaces: config.interfaces.clone(),
+        static_peers: config.static_peers.clone(),
     };
-    Ok((sockets, addresses))
+    if range == DiscoveryRange::Off {
+        return Ok((Sockets::default(), Watch::idle(plan), Network::default()));
+    }
+    plan.family = available(config.family);
+    let (participant, metatraffic, user) = bind_pair(ports, plan.family, config)?;
+    plan.participant = participant;
+    if participant >= SEARCHED {
+        warn!(
+            participant,
+            "more than {SEARCHED} participants on this host; without multicast not all of them find each other, end \
+             some or use another ROS_DOMAIN_ID"
+        );
+    }
+
+    let mut sockets = Sockets { doorbell: Some(doorbell(&plan)), ..Sockets::default() };
+    let failed = RtpsError::Socket;
+    let receivers =
+        if range == DiscoveryRange::Subnet { open_multicast(&plan, config) } else { Pair::default() };
+    let mut watch = Watch::new(plan, receivers.try_clone().map_err(failed)?);
+    sockets.bulk = Pair::open(watch.plan.family, |any| {
+        let (bulk, _) = bind(SocketAddr::new(any, 0), &options(config))?;
+        bulk.set_nonblocking(false)?;
+        Ok(bulk)
+    })
+    .map_err(failed)?;
+    sockets.multicast = sockets.bulk.try_clone().map_err(failed)?;
+    sockets.user = user.try_clone().map_err(failed)?;
+    sockets.receive.extend(receivers.into_iter().chain(metatraffic.into_iter()).chain(user.into_iter()));
+
+    let network = watch.look(&sockets.exits).map_err(failed)?.unwrap_or_default();
+    info!(domain = config.domain, participant, ?range, addresses = ?network.own.user, "RTPS participant open");
+    Ok((sockets, watch, network))
 }
 
 impl Sockets {
     /// Makes the receive thread look around.
     pub(crate) fn wake_receiver(&self) {
-        if let (Some(socket), Some(to)) = (&self.user, self.doorbell)
+        if let Some(to) = self.doorbell
+            && let Some(socket) = self.user.of(to.ip())
             && let Err(error) = socket.send_to(&[], to)
         {
             // The thread wakes by itself soon.
@@ -151,21 +124,39 @@ impl Sockets {
     }
 }
 
+/// Leaves out IPv6 where the system has none and IPv4 will do.
+fn available(family: IpFamily) -> IpFamily {
+    if family != IpFamily::Both {
+        return family;
+    }
+    match UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)) {
+        Ok(_) => family,
+        Err(error) => {
+            warn!(%error, "no IPv6 on this system; only IPv4 is used");
+            IpFamily::V4
+        }
+    }
+}
+
 fn bind_pair(
     ports: Ports,
-    host: Ipv4Addr,
+    family: IpFamily,
     config: &ParticipantConfig,
-) -> Result<(u16, UdpSocket, UdpSocket), RtpsError> {
-    for participant in 0..PARTICIPANTS {
-        let at = |port| bind(SocketAddr::new(host.into(), port), &options(config));
+) -> Result<(u16, Pair, Pair), RtpsError> {
+    let mut small = None;
+    for participant in ports.participants() {
+        let mut at = |port| {
+            Pair::open(family, |any| {
+                let (socket, granted) = bind(SocketAddr::new(any, port), &options(config))?;
+                small = (granted.recv_buffer < SMALL_BUFFER).then_some(granted.recv_buffer);
+                Ok(socket)
+            })
+        };
         let pair = at(ports.metatraffic(participant)).and_then(|m| Ok((m, at(ports.user(participant))?)));
         match pair {
-            Ok(((metatraffic, _), (user, granted))) => {
-                if granted.recv_buffer < SMALL_BUFFER {
-                    warn!(
-                        bytes = granted.recv_buffer,
-                        "small receive buffer, big samples may get lost; raise net.core.rmem_max"
-                    );
+            Ok((metatraffic, user)) => {
+                if let Some(bytes) = small {
+                    warn!(bytes, "small receive buffer, big samples may get lost; raise net.core.rmem_max");
                 }
                 return Ok((participant, metatraffic, user));
             }
@@ -173,32 +164,20 @@ fn bind_pair(
             Err(error) => return Err(RtpsError::Socket(error)),
         }
     }
-    Err(RtpsError::NoFreeParticipant { domain: config.domain })
+    Err(RtpsError::NoFreeParticipant { domain: config.domain, taken: ports.participants().end })
 }
 
-/// Opens the multicast receiver and one sender per interface.
-fn open_multicast(
-    port: u16,
-    chosen: &[&Interface],
-    config: &ParticipantConfig,
-    senders: &mut Vec<UdpSocket>,
-) -> io::Result<UdpSocket> {
+/// Opens the receivers of multicast; without one, only this host and static peers are found.
+fn open_multicast(plan: &Plan, config: &ParticipantConfig) -> Pair {
     let reuse = BindOptions { reuse: true, ..options(config) };
-    let (receiver, _) = bind(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port), &reuse)?;
-    for interface in chosen.iter().filter(|i| i.multicast) {
-        let Some(ip) = v4(interface) else { continue };
-        let joined = join_multicast(&receiver, GROUP.into(), ip, interface.index);
-        let opened = joined.and_then(|()| {
-            let (sender, _) = bind(SocketAddr::new(ip.into(), 0), &BindOptions::default())?;
-            set_multicast_if(&sender, ip, true)?;
-            Ok(sender)
-        });
-        match opened {
-            Ok(sender) => senders.push(sender),
-            Err(error) => warn!(interface = %interface.name, %ip, %error, "no multicast on this interface"),
-        }
-    }
-    Ok(receiver)
+    let opened = Pair::open(plan.family, |any| {
+        let (receiver, _) = bind(SocketAddr::new(any, plan.ports.multicast()), &reuse)?;
+        Ok(receiver)
+    });
+    opened.unwrap_or_else(|error| {
+        warn!(%error, "no multicast discovery; only this host and static peers will be found");
+        Pair::default()
+    })
 }
 
 fn options(config: &ParticipantConfig) -> BindOptions {
@@ -210,44 +189,8 @@ fn options(config: &ParticipantConfig) -> BindOptions {
     }
 }
 
-fn standard_ports(host: IpAddr, ports: Ports) -> impl Iterator<Item = SocketAddr> {
-    (0..PARTICIPANTS).map(move |p| SocketAddr::new(host, ports.metatraffic(p)))
-}
-
-fn doorbell(port: u16) -> SocketAddr {
-    SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port)
-}
-
-fn v4(interface: &Interface) -> Option<Ipv4Addr> {
-    match interface.addr {
-        IpAddr::V4(ip) => Some(ip),
-        IpAddr::V6(_) => None,
-    }
-}
-
-fn static_peer(peer: SocketAddr) -> Option<SocketAddr> {
-    match peer {
-        SocketAddr::V4(_) => Some(peer),
-        SocketAddr::V6(_) => {
-            warn!(%peer, "static peer ignored; only IPv4 is supported");
-            None
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ports_follow_the_standard() {
-        let ports = Ports::new(1).unwrap();
-        assert_eq!((ports.multicast(), ports.metatraffic(0), ports.user(3)), (7650, 7660, 7667));
-    }
-
-    #[test]
-    fn a_domain_beyond_the_port_range_is_refused() {
-        assert!(Ports::new(231).is_ok());
-        assert!(matches!(Ports::new(233), Err(RtpsError::Domain(233))));
-    }
+fn doorbell(plan: &Plan) -> SocketAddr {
+    let v4 = IpAddr::from(Ipv4Addr::LOCALHOST);
+    let host = if plan.family.includes(v4) { v4 } else { Ipv6Addr::LOCALHOST.into() };
+    SocketAddr::new(host, plan.ports.metatraffic(plan.participant))
 }

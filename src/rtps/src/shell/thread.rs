@@ -43,6 +43,12 @@ fn receive(shared: &Shared) {
             error!(%error, "cannot wait for the RTPS sockets");
             return;
         }
+        // A look that static peers cause at this moment will do.
+        if let Ok(mut watch) = shared.watch.try_lock()
+            && watch.is_due(Instant::now())
+        {
+            shared.follow_network(&mut watch, &mut out);
+        }
         for socket in &sockets {
             for _ in 0..ROUNDS {
                 // An error is "nothing there" or the echo of something we sent to a closed port.
@@ -108,7 +114,7 @@ fn send(shared: &Shared) {
             state.sleep_until = state.core.poll_timeout();
             state.sleep_until
         };
-        shared.send(&out, shared.sockets.bulk.as_ref());
+        shared.send(&out, &shared.sockets.bulk);
         out.clear();
         hand_over(shared, &mut inbox);
         sleep(shared, until);

@@ -33,7 +33,7 @@ impl Core {
     fn announce_targets(&self) -> Vec<SocketAddr> {
         let own = &self.config.data.metatraffic;
         let mut targets: Vec<_> =
-            self.config.announce_to.iter().copied().filter(|to| !own.contains(to)).collect();
+            self.config.network.announce_to.iter().copied().filter(|to| !own.contains(to)).collect();
         for peer in self.peers.values() {
             if !targets.contains(&peer.metatraffic.to) && !own.contains(&peer.metatraffic.to) {
                 targets.push(peer.metatraffic.to);

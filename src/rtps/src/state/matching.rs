@@ -8,9 +8,10 @@ use tracing::debug;
 
 use super::arrival::{Arrival, Builtin, LocalReader, Sink};
 use super::misfit::{reader_mismatch, writer_mismatch};
+use super::network::choose;
 use super::outbox::{Inbox, Outbox};
 use super::partial::Partials;
-use super::peer::{Address, Peer, RemoteReader, RemoteWriter, choose};
+use super::peer::{Address, Peer, RemoteReader, RemoteWriter};
 use super::reader::WriterProxy;
 use super::watch::Lease;
 use super::writer::ReaderProxy;
@@ -83,7 +84,7 @@ impl Core {
         let guid = data.guid;
         let own = guid.prefix == self.prefix();
         let Some(peer) = self.peers.get_mut(&guid.prefix) else { return };
-        let address = choose(&data.locators, peer.is_local, &self.config.local).unwrap_or(peer.user);
+        let address = choose(&data.locators, peer.origin, &self.config.network.local).unwrap_or(peer.user);
         if is_writer {
             let kind = data.qos.liveliness;
             // An engine need not doubt itself.

@@ -22,10 +22,12 @@ mod lane;
 mod liveliness;
 mod matching;
 mod misfit;
+mod network;
 mod outbox;
 mod partial;
 mod participants;
 mod peer;
+mod readdress;
 mod reader;
 mod receive;
 mod repair;
@@ -38,11 +40,11 @@ mod watch;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+pub(crate) use network::{LocalAddr, Locals, Network, Reach, is_link_local};
 pub(crate) use outbox::{Inbox, Outbox, SampleFn};
 
 use self::arrival::{Arrival, Builtin, LocalReader, Sink};
@@ -61,12 +63,10 @@ use crate::wire::{Entity, LIVELINESS_WRITER, Prefix, SEDP_PUB_WRITER, SEDP_SUB_W
 
 /// What a core is told about its surroundings.
 pub(crate) struct CoreConfig {
-    /// What we announce about ourselves.
+    /// What we announce about ourselves; the addresses in it follow `network`.
     pub(crate) data: ParticipantData,
-    /// Where announcements go, besides to known peers.
-    pub(crate) announce_to: Vec<SocketAddr>,
-    /// Addresses of this host.
-    pub(crate) local: Vec<IpAddr>,
+    /// Our addresses, and whom to tell.
+    pub(crate) network: Network,
     /// Treat ourselves as a peer.
     pub(crate) match_own: bool,
     pub(crate) limits: Limits,
@@ -95,6 +95,8 @@ pub(crate) struct Core {
     timers: Timers,
     /// Number of our participant announcement; changes with its content.
     spdp_seq: i64,
+    /// A participant of another host has turned up.
+    heard_outside: bool,
     /// Announcements sent so far.
     announcements: u32,
     /// ACKNACKs and NACK_FRAGs sent so far; one count for all, so that it never goes back for any writer.
@@ -128,7 +130,9 @@ const SWEEP_PERIOD: Duration = Duration::from_secs(1);
 const ANNOUNCE_HISTORY: History = History::KeepAll { bytes: usize::MAX };
 
 impl Core {
-    pub(crate) fn new(config: CoreConfig, counters: Arc<Counters>, now: Instant) -> Self {
+    pub(crate) fn new(mut config: CoreConfig, counters: Arc<Counters>, now: Instant) -> Self {
+        let Reach { metatraffic, user } = config.network.own.clone();
+        (config.data.metatraffic, config.data.user) = (metatraffic, user);
         let builtin = EndpointSpec {
             qos: EndpointQos { transient_local: true, history: ANNOUNCE_HISTORY, ..EndpointQos::DEFAULT },
             ..EndpointSpec::default()
@@ -161,6 +165,7 @@ impl Core {
                 watch: None,
             },
             spdp_seq: 1,
+            heard_outside: false,
             announcements: 0,
             acks: 0,
             misfits: Misfits::default(),

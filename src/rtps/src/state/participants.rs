@@ -6,10 +6,10 @@ use tracing::info;
 
 use super::Core;
 use super::arrival::{Builtin, Sink};
-use super::lane::Lane;
 use super::matching::unmatch;
+use super::network::{Origin, choose};
 use super::outbox::{Inbox, Outbox};
-use super::peer::{Address, Peer, RemoteWriter, choose};
+use super::peer::{Address, Peer, RemoteWriter};
 use super::reader::WriterProxy;
 use super::writer::ReaderProxy;
 use crate::discovery::{EndpointData, LIVELINESS_READER_BIT, LIVELINESS_WRITER_BIT, ParticipantData};
@@ -30,19 +30,20 @@ impl Core {
     pub(super) fn on_participant(
         &mut self,
         data: ParticipantData,
-        same_host: bool,
+        origin: Origin,
         now: Instant,
         out: &mut Outbox,
         inbox: &mut Inbox,
     ) {
         let prefix = data.guid.prefix;
-        let local = &self.config.local;
-        let Some(metatraffic) = choose(&data.metatraffic, same_host, local) else { return };
-        let user = choose(&data.user, same_host, local).unwrap_or(metatraffic);
+        let local = &self.config.network.local;
+        let Some(metatraffic) = choose(&data.metatraffic, origin, local) else { return };
+        let user = choose(&data.user, origin, local).unwrap_or(metatraffic);
         if let Some(peer) = self.peers.get_mut(&prefix) {
             peer.expires = now + data.lease;
-            if peer.data != data {
-                (peer.data, peer.metatraffic, peer.user) = (data, metatraffic, user);
+            // A peer heard before we knew its address to be ours is one of this host all the same.
+            if peer.data != data || (origin.same_host && !peer.origin.same_host) {
+                (peer.data, peer.origin) = (data, origin);
                 inbox.graph_changed = true;
                 self.readdress(prefix);
             }
@@ -59,9 +60,12 @@ impl Core {
         }
         info!(participant = %data.guid, address = %metatraffic.to, "participant found");
         let builtin = data.builtin;
-        let peer = Peer { is_local: same_host, ..Peer::new(data, metatraffic, user, now) };
+        let peer = Peer::new(data, (metatraffic, user), origin, now);
         self.peers.insert(prefix, peer);
         inbox.graph_changed = true;
+        if !origin.same_host {
+            self.open_to_outside(now, out);
+        }
         self.announce_to(&[metatraffic.to], out);
         self.open_builtin(prefix, metatraffic, builtin, now, out);
     }
@@ -69,10 +73,13 @@ impl Core {
     /// Makes ourselves a peer, reached like any other on this host.
     pub(super) fn add_self(&mut self, now: Instant) {
         let data = self.config.data.clone();
-        let Some(user) = choose(&data.user, true, &self.config.local) else { return };
-        let metatraffic = choose(&data.metatraffic, true, &self.config.local).unwrap_or(user);
+        let Some(first) = data.user.first() else { return };
+        let origin = Origin { from: *first, same_host: true };
+        let local = &self.config.network.local;
+        let Some(user) = choose(&data.user, origin, local) else { return };
+        let metatraffic = choose(&data.metatraffic, origin, local).unwrap_or(user);
         let expires = now + FOR_EVER;
-        let peer = Peer { expires, is_local: true, ..Peer::new(data, metatraffic, user, now) };
+        let peer = Peer { expires, ..Peer::new(data, (metatraffic, user), origin, now) };
         self.peers.insert(self.prefix(), peer);
     }
 
@@ -148,29 +155,6 @@ impl Core {
         let expired: Vec<_> =
             self.peers.iter().filter(|(_, p)| now >= p.expires).map(|(prefix, _)| *prefix).collect();
         expired.into_iter().for_each(|prefix| self.remove_peer(prefix, "lease ran out", inbox));
-    }
-
-    /// Uses the addresses a peer announces from now on.
-    fn readdress(&mut self, prefix: Prefix) {
-        let Some(peer) = self.peers.get_mut(&prefix) else { return };
-        peer.lanes.retain(|lane: &Lane| lane.due().is_some());
-        for (entity, writer) in &mut peer.writers {
-            let own =
-                writer.data.as_ref().and_then(|d| choose(&d.locators, peer.is_local, &self.config.local));
-            let builtin = entity.ends_with(&[0xc2]);
-            writer.to = own.unwrap_or(if builtin { peer.metatraffic } else { peer.user }).to;
-        }
-        for reader in peer.readers.values_mut() {
-            reader.address =
-                choose(&reader.data.locators, peer.is_local, &self.config.local).unwrap_or(peer.user);
-        }
-        for writer in self.writers.values_mut() {
-            for proxy in writer.proxies.iter_mut().filter(|p| p.guid.prefix == prefix) {
-                let address = peer.readers.get(&proxy.guid.entity).map_or(peer.metatraffic, |r| r.address);
-                (proxy.to, proxy.path) = (address.to, address.path);
-            }
-            writer.rebuild_dests();
-        }
     }
 }
 

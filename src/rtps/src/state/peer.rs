@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use super::lane::{Lane, Path};
+use super::network::Origin;
 use super::partial::Partials;
 use super::reader::WriterProxy;
 use super::watch::Lease;
@@ -30,8 +31,8 @@ pub(crate) struct Peer {
     pub(crate) readers: BTreeMap<Entity, RemoteReader>,
     /// Queues for the addresses in use.
     pub(crate) lanes: Vec<Lane>,
-    /// It announces from this host.
-    pub(crate) is_local: bool,
+    /// Where its announcement came from.
+    pub(crate) origin: Origin,
 }
 
 /// An address and how to get there.
@@ -72,7 +73,12 @@ impl RemoteWriter {
 
 impl Peer {
     /// Who was just found.
-    pub(crate) fn new(data: ParticipantData, metatraffic: Address, user: Address, now: Instant) -> Self {
+    pub(crate) fn new(
+        data: ParticipantData,
+        (metatraffic, user): (Address, Address),
+        origin: Origin,
+        now: Instant,
+    ) -> Self {
         Self {
             expires: now + data.lease,
             heard: now,
@@ -85,7 +91,7 @@ impl Peer {
             writers: BTreeMap::new(),
             readers: BTreeMap::new(),
             lanes: Vec::new(),
-            is_local: false,
+            origin,
         }
     }
 
@@ -96,56 +102,5 @@ impl Peer {
             self.lanes.len() - 1
         });
         self.lanes.get_mut(index).expect("invariant: found or pushed above")
-    }
-}
-
-/// Chooses where to send among the addresses a peer announces.
-///
-/// A peer on this host is reached over loopback when it listens there. A loopback address of any other host means
-/// that host itself and is of no use.
-pub(crate) fn choose(locators: &[SocketAddr], same_host: bool, local: &[IpAddr]) -> Option<Address> {
-    let is_local = |ip: &IpAddr| ip.is_loopback() || local.contains(ip);
-    let usable = || locators.iter().filter(|l| l.is_ipv4() && (same_host || !l.ip().is_loopback()));
-    let best = usable()
-        .find(|l| same_host && l.ip().is_loopback())
-        .or_else(|| usable().find(|l| same_host && is_local(&l.ip())))
-        .or_else(|| usable().find(|l| local.iter().any(|ip| same_net(*ip, l.ip()))))
-        .or_else(|| usable().next())?;
-    let path = if is_local(&best.ip()) { Path::Loopback } else { Path::Lan };
-    Some(Address { to: *best, path })
-}
-
-/// Whether two addresses share their first three bytes: the netmask is unknown, so this is only a preference.
-fn same_net(a: IpAddr, b: IpAddr) -> bool {
-    let (IpAddr::V4(a), IpAddr::V4(b)) = (a, b) else { return false };
-    a.octets().iter().zip(b.octets()).take(3).all(|(x, y)| *x == y)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::Ipv4Addr;
-
-    use super::*;
-
-    const LOCAL: [IpAddr; 2] =
-        [IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), IpAddr::V4(Ipv4Addr::new(192, 168, 1, 5))];
-
-    fn chosen(locators: &[&str], same_host: bool) -> Option<(String, Path)> {
-        let locators: Vec<_> = locators.iter().map(|l| l.parse().unwrap()).collect();
-        choose(&locators, same_host, &LOCAL).map(|a| (a.to.ip().to_string(), a.path))
-    }
-
-    #[test]
-    fn a_peer_of_this_host_is_reached_over_loopback() {
-        let got = chosen(&["192.168.1.5:7411", "127.0.0.1:7411"], true);
-        assert_eq!(got, Some(("127.0.0.1".into(), Path::Loopback)));
-        assert_eq!(chosen(&["192.168.1.5:7411"], true), Some(("192.168.1.5".into(), Path::Loopback)));
-    }
-
-    #[test]
-    fn a_peer_elsewhere_is_reached_through_the_shared_net() {
-        let got = chosen(&["127.0.0.1:7411", "172.17.0.1:7411", "192.168.1.9:7411"], false);
-        assert_eq!(got, Some(("192.168.1.9".into(), Path::Lan)));
-        assert_eq!(chosen(&["127.0.0.1:7411"], false), None);
     }
 }

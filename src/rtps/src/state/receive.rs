@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::arrival::{Arrival, Builtin, Sink};
 use super::events::Events;
 use super::gate::Gate;
+use super::network::Origin;
 use super::outbox::{Inbox, Outbox};
 use super::partial::{Added, Room};
 use super::participants::disposed_participant;
@@ -26,7 +27,7 @@ use crate::wire::{
 /// What earlier submessages of a message say about later ones.
 struct Context {
     source: Prefix,
-    same_host: bool,
+    origin: Origin,
     source_time: Option<i64>,
     for_us: bool,
     now: Instant,
@@ -56,10 +57,10 @@ impl Core {
                 at_latest(&mut self.timers.watch, now);
             }
         }
-        let same_host = from.ip().is_loopback() || self.config.local.contains(&from.ip());
+        let origin = self.config.network.local.origin(from);
         let wall_ns = self.wall_ns(now);
         let mut cx =
-            Context { source: message.prefix, same_host, source_time: None, for_us: true, now, wall_ns };
+            Context { source: message.prefix, origin, source_time: None, for_us: true, now, wall_ns };
         for submessage in message.submessages() {
             let Ok(submessage) = submessage else {
                 add(&self.counters.malformed, 1);
@@ -102,7 +103,7 @@ impl Core {
         }
         match ParticipantData::parse(data.payload) {
             Ok(data) if data.guid.prefix == cx.source => {
-                self.on_participant(data, cx.same_host, now, out, inbox)
+                self.on_participant(data, cx.origin, now, out, inbox)
             }
             _ => add(&self.counters.malformed, 1),
         }

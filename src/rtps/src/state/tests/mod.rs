@@ -2,6 +2,7 @@
 
 mod captures;
 mod discovery;
+mod network;
 mod ownership;
 mod qos;
 mod reliable;

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use crate::config::Limits;
+use crate::config::{IpFamily, Limits};
 use crate::discovery::{BUILTIN_ENDPOINTS, ParticipantData};
 use crate::endpoint::{EndpointQos, EndpointSpec, History, Sample, WriteOptions};
 use crate::error::WriteError;
 use crate::event::Event;
 use crate::guid::Guid;
-use crate::state::{Core, CoreConfig, Inbox, Outbox};
+use crate::state::{Core, CoreConfig, Inbox, LocalAddr, Locals, Network, Outbox, Reach};
 use crate::stats::Counters;
 use crate::wire::PARTICIPANT;
 
@@ -66,7 +66,7 @@ pub(super) struct Net {
 pub(super) struct Node {
     pub(super) core: Core,
     pub(super) counters: Arc<Counters>,
-    ports: [SocketAddr; 2],
+    pub(super) ports: [SocketAddr; 2],
     pub(super) alive: bool,
     pub(super) graph_changes: usize,
     pub(super) events: Vec<Event>,
@@ -102,22 +102,32 @@ impl Net {
         }
     }
 
+    /// What a participant at these ports knows of the network.
+    pub(super) fn network(lan: bool, [metatraffic, user]: [SocketAddr; 2]) -> Network {
+        let local = LocalAddr { ip: metatraffic.ip(), prefix_len: 24, index: 2 };
+        Network {
+            own: Reach { metatraffic: vec![metatraffic], user: vec![user] },
+            outside: None,
+            announce_to: (0..8).map(|p| Self::ports(lan, p)[0]).collect(),
+            local: Locals::new(IpFamily::V4, vec![local]),
+        }
+    }
+
     /// Adds a participant at a place, which another one may have used before.
     pub(super) fn add(&mut self, place: usize) {
-        let ports @ [metatraffic, user] = Self::ports(self.lan, place);
+        let ports = Self::ports(self.lan, place);
         let mut prefix = [1, 0x7e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         prefix[4..].copy_from_slice(&self.rng.next().to_be_bytes());
         let config = CoreConfig {
             data: ParticipantData {
                 guid: Guid { prefix, entity: PARTICIPANT },
-                metatraffic: vec![metatraffic],
-                user: vec![user],
+                metatraffic: Vec::new(),
+                user: Vec::new(),
                 lease: Duration::from_secs(20),
                 builtin: BUILTIN_ENDPOINTS,
                 user_data: b"enclave=/;".to_vec(),
             },
-            announce_to: (0..8).map(|p| Self::ports(self.lan, p)[0]).collect(),
-            local: vec![metatraffic.ip()],
+            network: Self::network(self.lan, ports),
             match_own: self.match_own,
             limits: Limits {
                 peers: 16,
