@@ -2,10 +2,15 @@
 //!
 //! Both join the domain as a silent participant: they are in nobody's list of nodes and topics.
 
+mod doctor;
 mod graph;
 mod options;
+mod settle;
 
-use std::{ffi::OsString, io};
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal as _},
+};
 
 use rostrans_adapter_dds::Discovery;
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
@@ -17,6 +22,8 @@ use crate::exit::Exit;
 pub(crate) enum Tool {
     /// `rostrans graph`.
     Graph,
+    /// `rostrans doctor`.
+    Doctor,
 }
 
 impl Tool {
@@ -24,6 +31,7 @@ impl Tool {
     pub(crate) fn named(word: &OsString) -> Option<Self> {
         match word.to_str() {
             Some("graph") => Some(Self::Graph),
+            Some("doctor") => Some(Self::Doctor),
             _ => None,
         }
     }
@@ -31,16 +39,20 @@ impl Tool {
 
 /// Runs a command; `words` are the arguments behind its name.
 pub(crate) fn main(tool: Tool, words: impl Iterator<Item = OsString>) -> Exit {
-    let log = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into()).from_env_lossy();
+    // The doctor tells by itself what would be warned of.
+    let level = if tool == Tool::Doctor { LevelFilter::ERROR } else { LevelFilter::WARN };
+    let log = EnvFilter::builder().with_default_directive(level.into()).from_env_lossy();
     // A second start in one process keeps the first.
     let _already_set = tracing_subscriber::fmt()
         .with_env_filter(log)
         .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
         .with_target(false)
         .without_time()
         .try_init();
     match tool {
         Tool::Graph => graph::main(words),
+        Tool::Doctor => doctor::main(words),
     }
 }
 

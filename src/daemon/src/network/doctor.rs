@@ -1,0 +1,115 @@
+//! `rostrans doctor`: what the network of this machine will and will not do for ROS.
+//!
+//! ```text
+//! options, environment --gather--> Facts --check--> Findings --> text or JSON, exit code
+//! ```
+//!
+//! Gathering only looks and tries; what the facts mean is decided by pure functions.
+
+mod check;
+mod facts;
+mod finding;
+mod gather;
+
+use std::{ffi::OsString, time::Duration};
+
+use rostrans_adapter_dds::Discovery;
+use rostrans_core::diag::Diagnostic;
+
+use self::finding::Level;
+use super::options::{DOMAIN, Given, HELP, JSON, Opt, PEER, RANGE, describe, problem};
+use crate::{exit::Exit, print, report};
+
+const WAIT: Opt =
+    Opt { names: &["--wait"], value: Some("SECONDS"), doc: "look for others for this long (default: 3)" };
+const OPTIONS: &[&Opt] = &[&DOMAIN, &RANGE, &PEER, &WAIT, &JSON, &HELP];
+
+/// How long to look for others unless `--wait` says otherwise.
+const WAIT_DEFAULT: Duration = Duration::from_secs(3);
+
+/// What to examine.
+struct Request {
+    discovery: Discovery,
+    wait: Duration,
+    json: bool,
+}
+
+/// Runs `rostrans doctor` with the words behind it.
+pub(super) fn main(words: impl Iterator<Item = OsString>) -> Exit {
+    let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let request = match parse(words, env) {
+        Ok(Some(request)) => request,
+        Ok(None) => return print(&help()),
+        Err(problems) => {
+            report(&problems);
+            return Exit::Usage;
+        }
+    };
+    let facts = gather::gather(&request.discovery, request.wait, &env);
+    let findings = check::all(&facts);
+    let shown = if request.json {
+        finding::json(&findings, &request.discovery)
+    } else {
+        finding::text(&findings, &request.discovery)
+    };
+    print(&shown);
+    if findings.iter().any(|finding| finding.level == Level::Problem) { Exit::Problem } else { Exit::Ok }
+}
+
+/// `None` when help is wanted.
+fn parse(
+    words: impl Iterator<Item = OsString>,
+    env: impl Fn(&str) -> Option<String>,
+) -> Result<Option<Request>, Vec<Diagnostic>> {
+    let given = Given::parse(words, OPTIONS)?;
+    if given.has(&HELP) {
+        return Ok(None);
+    }
+    let mut problems = Vec::new();
+    if let Some(word) = given.words.first() {
+        problems.push(problem(format!("unexpected '{}'", rostrans_core::text::excerpt(word)), "see --help"));
+    }
+    let wait = given.wait(WAIT_DEFAULT).map_err(|problem| problems.push(problem));
+    let discovery = given.discovery(env).map_err(|mut found| problems.append(&mut found));
+    match (discovery, wait) {
+        (Ok(discovery), Ok(wait)) if problems.is_empty() => {
+            Ok(Some(Request { discovery, wait, json: given.has(&JSON) }))
+        }
+        _ => Err(problems),
+    }
+}
+
+fn help() -> String {
+    format!(
+        "rostrans doctor says what the network of this machine will and will not do for ROS 2, and what to do about it.
+
+It tries what ROS does: takes ports, sends to itself, in range SUBNET also to the multicast group on each interface, and
+looks for others. It changes nothing.
+
+usage: rostrans doctor [options]
+
+options:
+{}
+exit codes:
+  0    no problem; there may be warnings
+  1    a problem was found
+  64   wrong command line
+",
+        describe(OPTIONS)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_teaches_and_stray_words_are_refused() {
+        let parsed = |line: &str| parse(line.split_whitespace().map(OsString::from), |_| None);
+        assert!(parsed("-h").is_ok_and(|request| request.is_none()));
+        assert!(parsed("--json --wait 0 -d 3").is_ok_and(|request| request.is_some_and(|r| r.json)));
+        let problems = parsed("now").err().unwrap();
+        assert_eq!(problems[0].to_string(), "command line: unexpected 'now'; see --help");
+        insta::assert_snapshot!("doctor_help", help());
+    }
+}

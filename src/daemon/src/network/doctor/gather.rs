@@ -1,0 +1,98 @@
+//! Looking at this machine, and trying what ROS does on it.
+
+mod owners;
+mod peers;
+mod sockets;
+mod system;
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read as _},
+    time::Duration,
+};
+
+use rostrans_adapter_dds::{
+    Discovery, DiscoveryRange,
+    graph::{Graph, Observer},
+};
+use rostrans_core::text::chain;
+
+use super::facts::Facts;
+use crate::network::settle::settled;
+
+/// Variables that decide who meets whom.
+const VARIABLES: &[&str] = &[
+    "ROS_LOCALHOST_ONLY",
+    "ROS_AUTOMATIC_DISCOVERY_RANGE",
+    "ROS_STATIC_PEERS",
+    "ROS_DISCOVERY_SERVER",
+    "ROS_SECURITY_ENABLE",
+    "RMW_IMPLEMENTATION",
+    "FASTDDS_BUILTIN_TRANSPORTS",
+    "FASTDDS_DEFAULT_PROFILES_FILE",
+    "FASTRTPS_DEFAULT_PROFILES_FILE",
+    "CYCLONEDDS_URI",
+];
+
+/// Variables that name a file; a URI is a file only behind `file://`.
+const FILES: &[(&str, &str)] = &[
+    ("FASTDDS_DEFAULT_PROFILES_FILE", ""),
+    ("FASTRTPS_DEFAULT_PROFILES_FILE", ""),
+    ("CYCLONEDDS_URI", "file://"),
+];
+
+/// Looks for others for `wait` at most; all else takes about a second.
+pub(super) fn gather(discovery: &Discovery, wait: Duration, env: &dyn Fn(&str) -> Option<String>) -> Facts {
+    let env: BTreeMap<String, String> =
+        VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), env(name)?))).collect();
+    let file = |(name, prefix): &(&str, &str)| {
+        let path = env.get(*name)?.strip_prefix(prefix)?;
+        Some(((*name).to_owned(), read(path).map_err(|error| error.to_string())))
+    };
+    let files = FILES.iter().filter_map(file).collect();
+    let subnet = discovery.range == DiscoveryRange::Subnet;
+    let interfaces = sockets::interfaces(discovery.domain, subnet);
+    let mut facts = Facts {
+        discovery: discovery.clone(),
+        env,
+        files,
+        ports: sockets::ports(discovery.domain, subnet),
+        buffers: sockets::buffers(),
+        unicast: if discovery.range == DiscoveryRange::Off {
+            Vec::new()
+        } else {
+            sockets::unicast(discovery.domain, &interfaces, subnet)
+        },
+        host: system::host(&interfaces),
+        serial: system::serial_ports(),
+        interfaces,
+        peers: Vec::new(),
+        graph: None,
+    };
+    if discovery.range != DiscoveryRange::Off {
+        facts.graph = Some(look(discovery, wait));
+        let graph = facts.graph.as_ref().and_then(|graph| graph.as_ref().ok());
+        facts.peers = peers::ask(discovery, graph, &facts.interfaces);
+    }
+    facts
+}
+
+/// Who is there.
+fn look(discovery: &Discovery, wait: Duration) -> Result<Graph, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let observer = Observer::new(discovery, Vec::new()).map_err(|error| chain(&error))?;
+    let graph = runtime.block_on(settled(&observer, wait, |_| ()));
+    observer.close();
+    Ok(graph)
+}
+
+/// The text of a file, as much as a configuration can have.
+fn read(path: &str) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(1 << 20).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,121 @@
+//! Asking the hosts of `ROS_STATIC_PEERS`.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _, UdpSocket},
+    time::{Duration, Instant},
+};
+
+use rostrans_adapter_dds::{Discovery, graph::Graph};
+
+use super::{
+    super::facts::{Answer, Interface, Peer},
+    sockets::{empty_message, metatraffic},
+};
+
+/// How long a host may take to say that nobody listens.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Participants asked of each host.
+const ASKED: u16 = 4;
+
+/// Finds out about every host; `graph` is who was found already.
+pub(super) fn ask(discovery: &Discovery, graph: Option<&Graph>, own: &[Interface]) -> Vec<Peer> {
+    let judge = |host: &String| {
+        let resolved = (host.as_str(), 0).to_socket_addrs();
+        let addresses = match resolved {
+            Ok(found) => {
+                let mut addresses: Vec<_> = found.map(|address| address.ip()).collect();
+                addresses.dedup();
+                addresses
+            }
+            Err(error) => {
+                return Peer {
+                    host: host.clone(),
+                    addresses: Err(error.to_string()),
+                    answer: Answer::Silence,
+                };
+            }
+        };
+        let found = graph.map_or(0, |graph| participants_at(graph, &addresses, own));
+        let answer = match found {
+            0 if addresses.iter().any(|ip| says_nobody(*ip, discovery.domain)) => Answer::NobodyThere,
+            0 => Answer::Silence,
+            many => Answer::Found(many),
+        };
+        Peer { host: host.clone(), addresses: Ok(addresses), answer }
+    };
+    discovery.static_peers.iter().map(judge).collect()
+}
+
+/// How many participants can be reached at one of these addresses.
+fn participants_at(graph: &Graph, addresses: &[IpAddr], own: &[Interface]) -> usize {
+    let is_own = |ip: IpAddr| ip.is_loopback() || own.iter().any(|interface| interface.addr == ip);
+    // A participant of this machine need not name its loopback address.
+    let here = addresses.iter().any(|ip| is_own(*ip));
+    let at = |ip: IpAddr| addresses.contains(&ip) || (here && is_own(ip));
+    graph.participants.iter().filter(|p| p.addresses.iter().any(|address| at(address.ip()))).count()
+}
+
+/// Whether a host answers that nothing has the ports of the first participants: then it can be reached at least.
+fn says_nobody(ip: IpAddr, domain: u16) -> bool {
+    let any: IpAddr = if ip.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let ask = |id| -> io::Result<UdpSocket> {
+        let socket = UdpSocket::bind((any, 0))?;
+        // Only a connected socket hears of it.
+        socket.connect(SocketAddr::new(ip, metatraffic(domain, id)))?;
+        socket.send(&empty_message())?;
+        Ok(socket)
+    };
+    let sockets: Vec<_> = (0..ASKED).filter_map(|id| ask(id).ok()).collect();
+    let end = Instant::now() + PATIENCE;
+    sockets.iter().any(|socket| {
+        let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+        socket.set_read_timeout(Some(left)).is_ok() && socket.recv(&mut [0; 64]).is_err_and(refused)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rostrans_adapter_dds::{DiscoveryRange, Guid, graph::ParticipantInfo};
+
+    use super::*;
+
+    #[test]
+    fn a_host_where_nobody_listens_says_so() {
+        // A domain beyond those that people and other tests use.
+        let domain = 101;
+        let host = "127.0.0.1".to_owned();
+        let discovery = Discovery { domain, range: DiscoveryRange::Localhost, static_peers: vec![host] };
+        let [peer] = &ask(&discovery, None, &[])[..] else { panic!("one host, one answer") };
+        assert_eq!(
+            (peer.answer, peer.addresses.clone()),
+            (Answer::NobodyThere, Ok(vec![Ipv4Addr::LOCALHOST.into()]))
+        );
+    }
+
+    #[test]
+    fn a_participant_of_this_machine_is_at_its_loopback_address() {
+        let own = Interface {
+            name: "eth0".to_owned(),
+            addr: [10, 0, 0, 1].into(),
+            loopback: false,
+            multicast: true,
+            heard: None,
+        };
+        let participant = |ip: [u8; 4]| ParticipantInfo {
+            guid: Guid::UNKNOWN,
+            addresses: vec![(ip, 7411).into()],
+            enclave: None,
+            lists_nodes: false,
+            own: false,
+        };
+        let graph = Graph {
+            participants: vec![participant([10, 0, 0, 1]), participant([10, 0, 0, 2])],
+            ..Graph::default()
+        };
+        let count = |ip: [u8; 4]| participants_at(&graph, &[ip.into()], std::slice::from_ref(&own));
+        assert_eq!([count([127, 0, 0, 1]), count([10, 0, 0, 2]), count([10, 0, 0, 3])], [1, 1, 0]);
+    }
+}
