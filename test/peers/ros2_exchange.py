@@ -48,7 +48,8 @@ class Ros2Exchange(Exchange):
         while True:
             with handle.handle:
                 taken = handle.handle.take_message(handle.msg_type, True)
-            if taken is None:
+            # Fast DDS hands out an empty sample while fragments of the oldest one are missing.
+            if taken is None or not taken[0]:
                 return
             yield bytes(taken[0])
 

@@ -12,8 +12,9 @@ root or a kernel that lets users make user namespaces.
 """
 import os
 import subprocess
+import sys
 
-from peers import PeerTest, Program
+from peers import PROGRAMS, PeerTest
 
 KEEPER = """
 mount -t tmpfs tmpfs /dev/shm
@@ -85,6 +86,18 @@ class Network:
         if up:
             host.run("ip", "link", "set", interface, "up")
 
+    def unswitch(self, *names):
+        """Takes the eth0 of hosts off the switch, for a program on `network.switch` to join them by other means.
+
+        Returns what their ends are called there.
+        """
+        ports = [f"{name[:6]}.eth0" for name in names]
+        for name, port in zip(names, ports):
+            self.switch.run("ip", "link", "set", port, "nomaster")
+            # What hardware would complete, nobody does now.
+            self.hosts[name].run(sys.executable, PROGRAMS / "lossy_link.py", "--no-offload", "eth0")
+        return ports
+
     def unplug(self, name, interface):
         """Removes an interface of a host."""
         self.hosts[name].run("ip", "link", "del", interface)
@@ -107,8 +120,10 @@ class NetworkTest(PeerTest):
         # Nothing can leave the switch, so every range is free to use.
         return {"ROS_DOMAIN_ID": str(self.domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "CYCLONEDDS_URI": ""}
 
+    def start(self, *command, host=None, **kwargs):
+        """Starts a program, on a host if one is given."""
+        return super().start(*(host.command(*command) if host else command), **kwargs)
+
     def on(self, host, *command, env=None, limit=60.0):
         """Starts a program on a host."""
-        program = Program(host.command(*command), {**self.env(), **(env or {})}, limit)
-        self.addCleanup(program.close)
-        return program
+        return self.start(*command, host=host, env=env, limit=limit)

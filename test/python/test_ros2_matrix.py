@@ -28,7 +28,7 @@ class Matrix(TrafficTest):
         # Best-effort images lose fragments wherever socket buffers have their default size.
         lossy = not reliable and kind == "image"
         topics = f"/{profile}/{kind}/"
-        first, before = self.warm_up(*peers, topics=topics, wait=not lossy)
+        first, before = self.warm_up(*peers, topics=topics, where=lambda _: not lossy)
         # One sample a round on every topic: with a history of one, the next would replace it.
         for number in range(first, first + ROUNDS):
             for peer in peers:

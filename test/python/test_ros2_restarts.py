@@ -90,7 +90,7 @@ class Restarts(TrafficTest):
         first, before = self.warm_up(*everyone)
         # As fast as they can, so that there is always an image under way.
         for peer in (*pubs.values(), ours_pub):
-            peer.program.say('{"do": "publish", "topics": "", "from": %d, "count": 60, "hz": 12}' % first)
+            peer.start_publishing(first=first, count=60, hz=12)
         for victim in victims:
             self.until_received(ours_sub, last=first + 10, topics=f"/{victim}")
             pubs[victim].program.kill()

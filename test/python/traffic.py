@@ -86,9 +86,14 @@ class Peer:
         self.program.say(json.dumps(command))
         return self.program.wait(answer, timeout)
 
+    def start_publishing(self, topics="", first=0, count=1, hz=0):
+        """Publishes on all its topics that start so; other commands wait until the last is written."""
+        self.program.say(json.dumps({"do": "publish", "topics": topics, "from": first, "count": count, "hz": hz}))
+
     def publish(self, topics="", first=0, count=1, hz=0, timeout=60.0):
         """Publishes on all its topics that start so; returns when the last is written."""
-        return self.ask("published", timeout, do="publish", topics=topics, **{"from": first}, count=count, hz=hz)
+        self.start_publishing(topics, first, count, hz)
+        return self.program.wait("published", timeout)
 
     def report(self, topics=""):
         """What each endpoint has seen, by (node, side, topic)."""
@@ -170,24 +175,26 @@ class TrafficTest(PeerTest):
         seen = lambda r: r["side"] == "pub" or not where(r) or (r["last"] is not None and r["last"] >= last)
         return self.until(peers, seen, topics, timeout, f"sample {last}")
 
-    def warm_up(self, *peers, topics="", start=0, timeout=30.0, wait=True):
+    def warm_up(self, *peers, topics="", timeout=30.0, where=lambda r: True, pause=0.1):
         """Publishes until every subscription gets something; returns the next number and the rows so far.
 
         Two DDS sides see a match at different times, and what a volatile publisher sends in between is lost by right.
-        With `wait`, everything that is still on its way arrives before this returns.
+        `pause` is how long a sample has to arrive before the next one follows. On subscriptions chosen by `where`
+        everything that is still on its way arrives before this returns.
         """
-        end, number = time.monotonic() + timeout, start
+        end, number = time.monotonic() + timeout, 0
+        silent = lambda rows: [r for r in rows.values() if r["side"] == "sub" and r["last"] is None]
         while True:
             for peer in peers:
                 peer.publish(topics, number)
             number += 1
-            time.sleep(0.05)
-            rows = self.rows(*peers, topics=topics)
-            silent = [r for r in rows.values() if r["side"] == "sub" and (r["last"] is None or r["last"] < start)]
-            if not silent:
-                return number, self.until_received(*peers, last=number - 1, topics=topics) if wait else rows
+            pause_end = time.monotonic() + pause
+            while silent(rows := self.rows(*peers, topics=topics)) and time.monotonic() < pause_end:
+                time.sleep(0.02)
+            if not silent(rows):
+                return number, self.until_received(*peers, last=number - 1, topics=topics, timeout=timeout, where=where)
             if time.monotonic() > end:
-                self.give_up(f"nothing received within {timeout} s", silent, peers)
+                self.give_up(f"nothing received within {timeout} s", silent(rows), peers)
 
     def give_up(self, why, rows, peers):
         """Fails with the endpoints that are at fault and what the programs logged."""
