@@ -41,8 +41,10 @@ fn read_duration(value: &mut Cursor<'_>) -> Result<Option<Duration>, Malformed> 
 fn write_duration(duration: Option<Duration>) -> [u8; 8] {
     let Some(duration) = duration else { return [0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff] };
     let seconds = i32::try_from(duration.as_secs()).unwrap_or(i32::MAX - 1);
-    let fraction =
-        u32::try_from((u64::from(duration.subsec_nanos()) << 32) / 1_000_000_000).unwrap_or(u32::MAX);
+    // Rounded up: Fast DDS and Cyclone DDS cut off what is less than a nanosecond, and would find a deadline of 200 ms
+    // shorter than their own otherwise.
+    let fraction = (u64::from(duration.subsec_nanos()) << 32).div_ceil(1_000_000_000);
+    let fraction = u32::try_from(fraction).unwrap_or(u32::MAX);
     let [a, b, c, d] = seconds.to_le_bytes();
     let [e, f, g, h] = fraction.to_le_bytes();
     [a, b, c, d, e, f, g, h]

@@ -192,6 +192,9 @@ mod tests {
                 read.read(id, &mut value).unwrap();
             }
             assert_eq!(read, qos);
+            let [.., a, b, c, d] = write_duration(qos.deadline);
+            let cut_off = (u64::from(u32::from_le_bytes([a, b, c, d])) * 1_000_000_000) >> 32;
+            assert_eq!(cut_off, nanos % 1_000_000_000, "as Fast DDS reads it");
         }
     }
 }

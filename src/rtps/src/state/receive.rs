@@ -111,7 +111,7 @@ impl Core {
 
     fn on_data(&mut self, cx: &Context, data: &Data<'_>, now: Instant, inbox: &mut Inbox) {
         let Some(mut sorter) = Sorter::new(self, cx, data.writer, data.reader, inbox) else { return };
-        sorter.is_alive(false);
+        sorter.is_alive();
         if !sorter.wants(data.seq) {
             return;
         }
@@ -134,7 +134,7 @@ impl Core {
 
     fn on_data_frag(&mut self, cx: &Context, frag: &DataFrag<'_>, now: Instant, inbox: &mut Inbox) {
         let Some(mut sorter) = Sorter::new(self, cx, frag.writer, frag.reader, inbox) else { return };
-        sorter.is_alive(false);
+        sorter.is_alive();
         if frag.is_key || !sorter.wants(frag.seq) {
             return;
         }
@@ -174,7 +174,7 @@ impl Core {
             return;
         };
         if heartbeat.liveliness {
-            sorter.is_alive(true);
+            sorter.is_alive();
         }
         sorter.each(|proxy, _, deliver, outcome| {
             proxy.heartbeat(heartbeat, deliver, outcome);
@@ -277,12 +277,11 @@ impl<'a> Sorter<'a> {
         })
     }
 
-    /// Notes that the application of the writer wrote or, `explicit`ly, asserted it.
-    fn is_alive(&mut self, explicit: bool) {
+    /// Notes that the application wrote to the writer or asserted it.
+    fn is_alive(&mut self) {
         let Some(lease) = &mut self.remote.lease else { return };
         match lease.kind {
             Liveliness::Automatic => return,
-            Liveliness::ManualByParticipant if explicit => return,
             // One writer speaks for all.
             Liveliness::ManualByParticipant => *self.asserted = self.gate.now,
             Liveliness::ManualByTopic => {}

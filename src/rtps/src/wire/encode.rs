@@ -28,7 +28,8 @@ impl<'a> Encoder<'a> {
     pub(crate) fn info_ts(&mut self, nanos: i64) {
         let (seconds, rest) = (nanos.div_euclid(1_000_000_000), nanos.rem_euclid(1_000_000_000));
         let (Ok(seconds), Ok(rest)) = (u32::try_from(seconds), u64::try_from(rest)) else { return };
-        let fraction = u32::try_from((rest << 32) / 1_000_000_000).unwrap_or(u32::MAX);
+        // Rounded up: readers that cut off what is less than a nanosecond get it back as it was.
+        let fraction = u32::try_from((rest << 32).div_ceil(1_000_000_000)).unwrap_or(u32::MAX);
         self.submessage(0x09, 0, |e| {
             e.u32(seconds);
             e.u32(fraction);
