@@ -29,6 +29,7 @@ use tracing::warn;
 use crate::{
     env::Discovery,
     graph::{Graph, Own},
+    hosts::{self, Host},
     mismatch::{Mismatch, Mismatches},
     names,
     node::{self, Node},
@@ -78,6 +79,7 @@ pub struct DdsAdapter {
     jobs: Mutex<mpsc::Receiver<BoxFuture<'static, ()>>>,
     peers: Arc<Peers>,
     next_id: AtomicU32,
+    static_peers: Vec<Host>,
     _node_lists: Reader,
 }
 
@@ -89,10 +91,13 @@ impl DdsAdapter {
         let full_name = format!("{}/{}", config.namespace.trim_end_matches('/'), config.node_name);
         check_name(&config, &full_name)?;
         let discovery = &config.discovery;
+        let static_peers: Vec<_> = discovery.hosts().collect();
         let participant = Participant::new(ParticipantConfig {
             domain: discovery.domain,
             range: discovery.range,
-            static_peers: discovery.resolve(),
+            // Names are looked up while it runs.
+            static_peers: static_peers.iter().filter_map(Host::address).collect(),
+            family: discovery.ip_family(),
             interfaces: config.interfaces,
             // As in any ROS node: what one rule publishes or offers, another may subscribe to or call.
             match_own: true,
@@ -127,6 +132,7 @@ impl DdsAdapter {
             jobs: Mutex::new(receiver),
             peers,
             next_id: AtomicU32::new(1),
+            static_peers,
             _node_lists: node_lists,
         }))
     }
@@ -262,6 +268,7 @@ impl RosAdapter for DdsAdapter {
                 () = cancel.cancelled() => {}
                 () = self.watch_graph() => {}
                 () = self.work() => {}
+                () = hosts::follow(self.static_peers.clone(), |peers| self.context.participant.set_static_peers(peers)) => {}
             }
             self.context.participant.close();
             Ok(())

@@ -31,6 +31,7 @@ mod adapter;
 mod entities;
 mod env;
 pub mod graph;
+mod hosts;
 mod mismatch;
 mod names;
 mod node;
@@ -40,5 +41,7 @@ mod topic;
 
 pub use adapter::{DdsAdapter, DdsConfig};
 pub use env::{Discovery, EnvError};
-pub use rostrans_rtps::{DiscoveryRange, Durability, Guid, Liveliness, ParticipantStats, Policy, RemoteQos};
+pub use rostrans_rtps::{
+    DiscoveryRange, Durability, Guid, IpFamily, Liveliness, ParticipantStats, Policy, RemoteQos,
+};
 pub use service::{ServiceStats, ServiceStyle};

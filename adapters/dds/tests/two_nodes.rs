@@ -22,8 +22,7 @@ use tokio_util::sync::CancellationToken;
 rostrans_test_suite::adapter_tests!(native, native);
 
 fn config(name: &str) -> DdsConfig {
-    let discovery =
-        Discovery { domain: domain(), range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+    let discovery = Discovery { domain: domain(), range: DiscoveryRange::Localhost, ..Discovery::default() };
     DdsConfig::new(name, discovery, Arc::new(TypeRegistry::bundled()))
 }
 

@@ -154,7 +154,7 @@ fn check(settings: &Settings, env: Env<'_>, problems: &mut Vec<Diagnostic>) {
     match Discovery::from_env(env) {
         Ok(discovery) => {
             let warning = |text| Diagnostic::warning(Origin::Environment, text, "");
-            problems.extend(discovery.warning().map(warning));
+            problems.extend(discovery.warnings.into_iter().map(warning));
         }
         Err(variables) => {
             let problem = |error: EnvError| {

@@ -43,6 +43,20 @@ pub(crate) const CORE: &[ParamDef] = &[
         doc: "How to reach ROS 2 nodes; DDS works with Fast DDS and Cyclone DDS nodes.",
     },
     ParamDef {
+        key: "dds_interfaces",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "Interfaces for DDS by name or address, separated by commas; empty means all. They may appear later.",
+    },
+    ParamDef {
+        key: "dds_ip",
+        kind: ParamKind::Choice(&["auto", "v4", "v6", "both"]),
+        default: "auto",
+        unit: None,
+        doc: "Versions of IP for DDS; 'auto' is v4, and v6 too with FASTDDS_BUILTIN_TRANSPORTS=UDPv6 or an IPv6 static peer.",
+    },
+    ParamDef {
         key: "dds_service_style",
         kind: ParamKind::Choice(&["auto", "fastdds", "cyclone"]),
         default: "auto",

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rostrans_adapter_dds::{DdsAdapter, DdsConfig, Discovery, ServiceStyle};
+use rostrans_adapter_dds::{DdsAdapter, DdsConfig, Discovery, IpFamily, ServiceStyle};
 use rostrans_core::{
     adapter::{AdapterError, AdapterInfo, RosAdapter},
     clock::SystemClock,
@@ -70,14 +70,7 @@ async fn serve(job: &Job<'_>) -> Exit {
     };
     // Byte routes need no ROS; a node that does nothing would only worry people.
     let needs_ros = !job.topology.pipelines.is_empty();
-    let opened = tokio::select! {
-        opened = adapters(job, needs_ros) => opened,
-        (name, _) = signals.next() => {
-            info!(signal = name, "stopped");
-            return Exit::Ok;
-        }
-    };
-    let adapters = match opened {
+    let adapters = match adapters(job, needs_ros) {
         Ok(adapters) => adapters,
         Err(error) => {
             error!(error = chain(&error), "cannot join the ROS graph");
@@ -129,7 +122,7 @@ const SETTLE: Duration = Duration::from_secs(3);
 /// How long an orderly end may take.
 const BUDGET: Duration = Duration::from_secs(3);
 
-async fn adapters(job: &Job<'_>, needed: bool) -> Result<Vec<Arc<dyn RosAdapter>>, AdapterError> {
+fn adapters(job: &Job<'_>, needed: bool) -> Result<Vec<Arc<dyn RosAdapter>>, AdapterError> {
     if !needed {
         return Ok(Vec::new());
     }
@@ -137,20 +130,23 @@ async fn adapters(job: &Job<'_>, needed: bool) -> Result<Vec<Arc<dyn RosAdapter>
         return Ok(vec![DryRun::new(Arc::clone(&job.types), Box::new(io::stdout()))]);
     }
     // Bad variables were reported before planning.
-    let discovery = Discovery::from_env(job.env).unwrap_or_default();
+    let mut discovery = Discovery::from_env(job.env).unwrap_or_default();
+    discovery.ip = match job.settings.text("dds_ip") {
+        "v4" => Some(IpFamily::V4),
+        "v6" => Some(IpFamily::V6),
+        "both" => Some(IpFamily::Both),
+        _ => discovery.ip,
+    };
     let mut config = DdsConfig::new(job.settings.text("node_name"), discovery, Arc::clone(&job.types));
     config.namespace = job.settings.text("node_namespace").to_owned();
+    let interfaces = job.settings.text("dds_interfaces").split(',').map(str::trim);
+    config.interfaces = interfaces.filter(|name| !name.is_empty()).map(str::to_owned).collect();
     config.service_style = match job.settings.text("dds_service_style") {
         "fastdds" => ServiceStyle::FastDds,
         "cyclone" => ServiceStyle::Cyclone,
         _ => ServiceStyle::Auto,
     };
-    // Finding the addresses of static peers takes as long as the network likes.
-    let open = move || DdsAdapter::new(config);
-    match tokio::task::spawn_blocking(open).await {
-        Ok(adapter) => Ok(vec![adapter?]),
-        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-    }
+    Ok(vec![DdsAdapter::new(config)?])
 }
 
 fn monitor(settings: &Settings) -> Option<Monitor> {

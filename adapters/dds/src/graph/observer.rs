@@ -30,6 +30,7 @@ impl Observer {
             domain: discovery.domain,
             range: discovery.range,
             static_peers: discovery.resolve(),
+            family: discovery.ip_family(),
             interfaces,
             // No enclave: it is no participant of ROS.
             user_data: Vec::new(),

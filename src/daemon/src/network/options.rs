@@ -209,7 +209,7 @@ mod tests {
         insta::assert_snapshot!(text(&bad.discovery(env).unwrap_err()), @r"
         command line: --domain: invalid value '700'; use a whole number from 0 to 232
         command line: --range: invalid value 'far'; use OFF, LOCALHOST, SUBNET or SYSTEM_DEFAULT
-        environment: ROS_STATIC_PEERS: invalid value 'a b'; use host names or IPv4 addresses separated by ';'
+        environment: ROS_STATIC_PEERS: invalid value 'a b'; separate hosts by ';', each a name or an address, with a port if need be ('host:7410', '[::1]:7410')
         ");
         let wait = |line| parse(line).unwrap().wait(Duration::from_secs(5));
         assert_eq!(wait("--wait 0.5"), Ok(Duration::from_millis(500)));

@@ -214,11 +214,11 @@ fn wrong_ros_variables_are_found_by_check() {
     let folder = Folder::new();
     folder.write("r.yaml", RAW);
     let mut run =
-        folder.start_with("--rules r.yaml --check", &[("ROS_STATIC_PEERS", "foo;;1.2.3.4.5;[::1]")]);
+        folder.start_with("--rules r.yaml --check", &[("ROS_STATIC_PEERS", "foo;;1.2.3.4.5;[::1];host:0")]);
     let Output { code, err, .. } = run.finish();
     assert_eq!(code, 78);
     let entries: Vec<_> = err.lines().filter_map(|line| line.split('\'').nth(1)).collect();
-    assert_eq!(entries, ["1.2.3.4.5", "[::1]"], "{err}");
+    assert_eq!(entries, ["1.2.3.4.5", "host:0"], "{err}");
     let mut run = folder.start_with("--rules r.yaml --check", &[("ROS_DOMAIN_ID", "232")]);
     let Output { code, err, .. } = run.finish();
     assert_eq!(code, 0);

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _, UdpSocket},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     time::{Duration, Instant},
 };
 
@@ -22,13 +22,8 @@ const ASKED: u16 = 4;
 /// Finds out about every host; `graph` is who was found already.
 pub(super) fn ask(discovery: &Discovery, graph: Option<&Graph>, own: &[Interface]) -> Vec<Peer> {
     let judge = |host: &String| {
-        let resolved = (host.as_str(), 0).to_socket_addrs();
-        let addresses = match resolved {
-            Ok(found) => {
-                let mut addresses: Vec<_> = found.map(|address| address.ip()).collect();
-                addresses.dedup();
-                addresses
-            }
+        let addresses: Vec<_> = match Discovery::look_up(host) {
+            Ok(found) => found.iter().map(SocketAddr::ip).collect(),
             Err(error) => {
                 return Peer {
                     host: host.clone(),
@@ -87,7 +82,12 @@ mod tests {
         // A domain beyond those that people and other tests use.
         let domain = 101;
         let host = "127.0.0.1".to_owned();
-        let discovery = Discovery { domain, range: DiscoveryRange::Localhost, static_peers: vec![host] };
+        let discovery = Discovery {
+            domain,
+            range: DiscoveryRange::Localhost,
+            static_peers: vec![host],
+            ..Discovery::default()
+        };
         let [peer] = &ask(&discovery, None, &[])[..] else { panic!("one host, one answer") };
         assert_eq!(
             (peer.answer, peer.addresses.clone()),
