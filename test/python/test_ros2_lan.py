@@ -1,10 +1,8 @@
 """Two hosts on an Ethernet of MTU 1500, found by multicast: once as it should be, once with loss and delay."""
-import sys
 import time
 import unittest
 
 from netns import NetworkTest
-from peers import PROGRAMS
 from traffic import TrafficTest, pair, sample, table
 
 OTHERS = ("jazzy", "cyclone", "second")
@@ -19,14 +17,8 @@ class Lan(NetworkTest, TrafficTest):
 
     def test_reliable_topics_lose_nothing_on_a_bad_cable(self):
         network = self.network("left", "right", v6=False)
-        # Fast DDS and Cyclone DDS leave cutting big datagrams to IP. One lost piece in 45 spoils a datagram, and with
-        # the default settings the pieces of spoiled ones fill the kernel's store for 30 s; these are ROS 2's own advice.
-        network["left"].run("sysctl", "-w", "net.ipv4.ipfrag_time=3", "net.ipv4.ipfrag_high_thresh=134217728")
-        network["right"].run("sysctl", "-w", "net.ipv4.ipfrag_time=3", "net.ipv4.ipfrag_high_thresh=134217728")
-        cable = self.on(network.switch, sys.executable, PROGRAMS / "lossy_link.py", *network.unswitch("left", "right"),
-                        "--loss", "0.05", "--delay", "0.02", "--duplicate", "0.01", "--reorder", "0.02", "--seed", "7",
-                        limit=150)
-        cable.wait("ready")
+        cable = self.bad_cable(network, "left", "right", "--loss", "0.05", "--delay", "0.02", "--duplicate", "0.01",
+                               "--reorder", "0.02", "--seed", "7")
         self.exchange(network, "LAN, MTU 1500, 5 % loss, 20 ms delay", images=2, best_effort=SMALL // 2, timeout=60)
         cable.stop()
         [count] = cable.all("summary")

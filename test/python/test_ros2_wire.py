@@ -1,0 +1,114 @@
+"""What we send, as Wireshark's dissector reads it."""
+import collections
+import subprocess
+import sys
+import unittest
+
+from netns import NetworkTest
+from peers import BINARIES, JAZZY, PROGRAMS, TOOLS, eventually
+from traffic import TrafficTest, endpoint, pair, table
+
+SET_BOOL = "std_srvs/srv/SetBool"
+VENDOR = "0x017e"
+SUBMESSAGES = {0x06: "ACKNACK", 0x07: "HEARTBEAT", 0x08: "GAP", 0x09: "INFO_TS", 0x0e: "INFO_DST", 0x12: "NACK_FRAG",
+               0x13: "HEARTBEAT_FRAG", 0x15: "DATA", 0x16: "DATA_FRAG"}
+
+# What every run has; more where something is lost.
+ALWAYS = {"ACKNACK", "HEARTBEAT", "GAP", "INFO_TS", "INFO_DST", "DATA", "DATA_FRAG"}
+
+
+def tshark(file, condition, *fields):
+    """The fields of every packet in a capture that meets the condition."""
+    wanted = [part for field in fields for part in ("-e", field)]
+    done = subprocess.run(["tshark", "-r", file, "-Y", condition, "-T", "fields", *wanted], capture_output=True, text=True,
+                          timeout=120)
+    if done.returncode:
+        raise AssertionError(f"tshark: {done.stderr}")
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+class Wire(NetworkTest, TrafficTest):
+    def capture(self, host, interface):
+        """Records everything on an interface of a host; returns the program and its file."""
+        file = self.folder() / "capture.pcapng"
+        program = self.on(host, "tshark", "-i", interface, "-w", file, "-q", "-f", "udp")
+        program.wait_text("Capturing on")
+        return program, file
+
+    def talk(self, left, right):
+        """Everything our side can say, to all the others: topics of all sizes, latched history, services, good-bye."""
+        endpoints = []
+        for vendor in ("jazzy", "cyclone"):
+            for kind, profile in (("string", "sensor_data"), ("imu", "parameters"), ("image", "default")):
+                endpoints += pair("ours", vendor, f"/{kind}/to_{vendor}", kind, profile)
+                endpoints += pair(vendor, "ours", f"/{kind}/from_{vendor}", kind, profile)
+        endpoints += [endpoint("ours", "pub", "/latched", "pose", "tf_static"),
+                      endpoint("cyclone", "sub", "/latched", "pose", "tf_static")]
+        self.plan(endpoints)
+        ours = self.ours("ours", host=left)
+        self.ready(ours)
+        ours.publish("/latched", count=9)
+        peers = [ours, self.jazzy("jazzy", host=right), self.cyclone("cyclone", host=right)]
+        self.ready(*peers[1:])
+        number, _ = self.warm_up(*peers, topics="/imu/")
+        for peer in peers:
+            peer.start_publishing("/imu/", number, 100, hz=100)
+        self.warm_up(*peers, topics="/string/", where=lambda _: False)
+        # One after the other: two images at once are more than a default socket buffer holds.
+        for direction in ("to_jazzy", "from_jazzy", "to_cyclone", "from_cyclone"):
+            self.warm_up(*peers, topics=f"/image/{direction}", pause=20.0)
+        self.until_received(*peers, last=8, topics="/latched")
+
+        probe = self.on(left, BINARIES / "dds_probe", "--forward", SET_BOOL, "/front", "/back")
+        probe.wait("ready")
+        server = self.on(right, JAZZY, PROGRAMS / "ros2_peer.py", "serve", SET_BOOL, "/back", "--timeout", "50")
+        server.wait("ready")
+        slow = self.on(right, JAZZY, PROGRAMS / "ros2_peer.py", "call", SET_BOOL, "/front", "--json", '{"data":true}',
+                       "--count", "30", "--rate", "10", "--timeout", "40")
+        slow.wait("matched")
+        # While the other one is there, which must be told that these replies are not for it.
+        quick = self.on(right, TOOLS, PROGRAMS / "cyclone_service.py", "call", "/front", "--count", "10", "--timeout", "40")
+        for client in (quick, slow):
+            self.assertEqual(client.finish(45), 0, f"{client}\n{probe}\n{server}")
+        for program in (probe, ours.program):
+            program.process.stdin.close()
+            self.assertEqual(program.finish(), 0, str(program))
+
+    def check(self, title, host, program, file, wanted):
+        """Nothing of ours is malformed or remarkable, and everything wanted is there."""
+        # An ACKNACK cut short in our name, to see that the dissector would have noticed.
+        broken = b"RTPS\x02\x03\x01\x7e" + bytes(12) + b"\x06\x01\x08\x00" + bytes(8)
+        host.run(sys.executable, "-c", "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
+                 f".sendto({broken!r}, ('10.77.0.1', {7411 + 250 * self.domain}))")
+        eventually(lambda: tshark(file, f"rtps.guidPrefix == {'00' * 12}", "frame.number"), period=0.5)
+        program.stop()
+        mine = f"rtps.vendorId == {VENDOR}"
+        others = "rtps.vendorId == 0x010f || rtps.vendorId == 0x0110"
+        complaints = tshark(file, f"(_ws.malformed || _ws.expert) && !({others})", "frame.number", "_ws.expert.message",
+                            "rtps.sm.id")
+        self.assertEqual([c[2] for c in complaints], ["0x06"], complaints)
+        count = collections.Counter()
+        for [ids] in tshark(file, mine, "rtps.sm.id"):
+            count.update(int(sub, 16) for sub in ids.split(",") if sub)
+        rows = [(SUBMESSAGES.get(kind, hex(kind)), number) for kind, number in sorted(count.items())]
+        table(title, [("submessage", "of ours"), *rows])
+        self.assertEqual(wanted - {SUBMESSAGES.get(kind) for kind in count}, set())
+        for what, condition in (("a dispose", "rtps.param.id == 0x0071"), ("a related identity", "rtps.param.id == 0x0083")):
+            self.assertGreater(len(tshark(file, f"{mine} && {condition}", "frame.number")), 0, what)
+
+    def test_dissector_accepts_all_we_say_on_the_loopback_interface(self):
+        network = self.network("host")
+        program, file = self.capture(network["host"], "lo")
+        self.talk(network["host"], network["host"])
+        self.check("loopback", network["host"], program, file, ALWAYS)
+
+    def test_dissector_accepts_all_we_say_on_a_bad_cable(self):
+        network = self.network("left", "right", v6=False)
+        self.bad_cable(network, "left", "right", "--loss", "0.03", "--reorder", "0.02")
+        program, file = self.capture(network["left"], "eth0")
+        self.talk(network["left"], network["right"])
+        self.check("3 % loss", network["right"], program, file, ALWAYS | {"NACK_FRAG"})
+
+
+if __name__ == "__main__":
+    unittest.main()
