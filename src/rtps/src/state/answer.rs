@@ -87,8 +87,7 @@ impl Core {
             let Some(remote) = self.peers.get_mut(&prefix).and_then(|p| p.writers.get_mut(&entity)) else {
                 continue;
             };
-            let due = |proxy: &WriterProxy| proxy.retry_at().is_some_and(|at| at <= now);
-            for proxy in remote.proxies.iter_mut().filter(|p| due(p)) {
+            for proxy in remote.proxies.iter_mut().filter(|p| p.is_due(now)) {
                 proxy.answer.get_or_insert(false);
                 Self::answer_later(&mut self.answers, prefix, entity);
             }

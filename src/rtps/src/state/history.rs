@@ -57,6 +57,9 @@ pub(crate) struct Cache {
     spare: Vec<Vec<u8>>,
 }
 
+/// Dispose notices kept although everybody has them: a participant that we lost sight of, but which still sees us,
+/// would otherwise never hear of what went away meanwhile.
+pub(crate) const NOTICES: usize = 64;
 /// Buffers kept for reuse.
 const SPARE_MAX: usize = 64;
 
@@ -134,9 +137,15 @@ impl Cache {
         }
     }
 
-    /// Drops dispose notices up to `seq`.
+    /// Drops dispose notices up to `seq`, but for the newest [`NOTICES`].
     pub(crate) fn prune_disposed(&mut self, seq: i64) {
-        self.slots.retain(|slot| slot.disposed.is_none() || slot.seq > seq);
+        let notices = self.slots.iter().filter(|slot| slot.disposed.is_some()).count();
+        let mut surplus = notices.saturating_sub(NOTICES);
+        self.slots.retain(|slot| {
+            let goes = surplus > 0 && slot.disposed.is_some() && slot.seq <= seq;
+            surplus -= usize::from(goes);
+            !goes
+        });
     }
 
     fn index(&self, seq: i64) -> Option<usize> {

@@ -47,6 +47,7 @@ impl Core {
                 inbox.graph_changed = true;
                 self.readdress(prefix);
             }
+            self.invite_again(prefix, out);
             return;
         }
         // Probably the one we knew at this address was killed and restarted. It may still prove to be alive: the new
@@ -124,6 +125,22 @@ impl Core {
                 self.push_history(writer, guid, address, now);
             }
         }
+    }
+
+    /// Asks the writers that have not answered yet once more.
+    ///
+    /// A writer that knows the reader from before we lost sight of the participant waits for it: without this, one lost
+    /// datagram would leave both waiting.
+    fn invite_again(&mut self, prefix: Prefix, out: &mut Outbox) {
+        let Some(peer) = self.peers.get(&prefix) else { return };
+        let silent: Vec<_> = peer
+            .writers
+            .iter()
+            .flat_map(|(entity, writer)| writer.proxies.iter().map(move |p| (*entity, writer.to, p)))
+            .filter(|(_, _, proxy)| proxy.is_unanswered())
+            .map(|(entity, to, proxy)| (entity, Address { to, path: peer.user.path }, proxy.reader))
+            .collect();
+        silent.into_iter().for_each(|(entity, to, reader)| self.invite(prefix, entity, reader, to, out));
     }
 
     /// Queues everything a writer holds for one reader without waiting to be asked.

@@ -74,6 +74,11 @@ impl WriterProxy {
         self.expected
     }
 
+    /// Whether a reliable writer has never told what it has.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.reliable && self.heartbeat_count.is_none()
+    }
+
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
@@ -247,6 +252,11 @@ impl WriterProxy {
         Some((set, partly))
     }
 
+    /// Whether it is time to ask again: nothing came for long enough, or only part of what was asked for.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        self.is_missing() && self.next_nack.is_none_or(|at| at <= now)
+    }
+
     /// When to ask again, if anything is missing.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
         if self.is_missing() { self.next_nack } else { None }
@@ -341,6 +351,16 @@ mod tests {
         let (set, _) = b.proxy.request(&Partials::default(), 4, Instant::now()).unwrap();
         assert!(set.iter().eq([2, 4]));
         assert!(b.proxy.request(&Partials::default(), 4, Instant::now()).is_none(), "asked again at once");
+    }
+
+    #[test]
+    fn what_is_still_missing_after_some_came_is_asked_for_again() {
+        let mut b = Bench::new(true);
+        b.heartbeat(1, 2, 1);
+        let now = Instant::now();
+        assert!(!b.proxy.request(&Partials::default(), 4, now).unwrap().0.is_empty());
+        b.offer(1);
+        assert!(b.proxy.is_due(now + NACK_RETRY));
     }
 
     #[test]

@@ -61,9 +61,15 @@ impl Core {
         }
         let address = Address { to: proxy.to, path: proxy.path };
         if !writer.can_send(nack.seq, proxy) {
-            // Given up meanwhile: a heartbeat says so, one for all the samples a reader may ask for at a time.
-            if proxy.told <= nack.seq && nack.seq < writer.first_for(proxy.start) {
-                writer.send_heartbeat(index, me, false, out);
+            if nack.seq < writer.first_for(proxy.start) {
+                // Given up meanwhile: a heartbeat says so, one for all the samples a reader may ask for at a time. If it
+                // was lost, the periodic ones repeat it, unless all is well as far as we know.
+                if proxy.told <= nack.seq || proxy.acked >= writer.sent_to(proxy) {
+                    writer.send_heartbeat(index, me, false, out);
+                }
+            } else {
+                // Meant for another reader, whose fragments this one saw: its own were none.
+                writer.send_gaps(index, &[(nack.seq, nack.seq + 1)], me, out);
             }
             self.arm(nack.writer, now);
             return;

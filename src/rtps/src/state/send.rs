@@ -1,6 +1,5 @@
 //! Samples going out.
 
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -9,7 +8,7 @@ use super::history::{COPY_MAX, Slot};
 use super::lane::{BURST, Job, Lane, Turn};
 use super::outbox::Outbox;
 use super::peer::Address;
-use super::writer::LocalWriter;
+use super::writer::{Dest, LocalWriter};
 use super::{Core, at_latest};
 use crate::endpoint::WriteOptions;
 use crate::error::WriteError;
@@ -43,8 +42,8 @@ impl Core {
         if writer.dests.iter().any(|d| payload.len() > d.path.whole()) {
             writer.last_fragmented = seq;
         }
-        let direct = |d: &super::writer::Dest| d.queued == 0 && payload.len() <= d.path.whole();
-        let is_target = |d: &super::writer::Dest| options.only_to.is_none_or(|only| only.prefix == d.prefix);
+        let direct = |d: &Dest| d.queued == 0 && payload.len() <= d.path.whole();
+        let is_target = |d: &Dest| options.only_to.is_none_or(|only| only.prefix == d.prefix);
         let all_direct = writer.dests.iter().filter(|d| is_target(d)).all(direct);
         if writer.spec.qos.transient_local || writer.has_reliable() || !all_direct {
             let stored = writer.history.store(payload);
@@ -67,7 +66,7 @@ impl Core {
         for dest in &mut writer.dests {
             if !is_target(dest) {
                 if dest.reliable && dest.queued == 0 {
-                    strike(entity, seq, dest.to, me, out);
+                    strike(entity, seq, dest, me, out);
                     dest.sent = seq;
                 }
             } else if !direct(dest) {
@@ -86,6 +85,10 @@ impl Core {
                 }
                 encoded = options.only_to.is_none();
                 out.message(dest.to, me, |e| {
+                    if options.only_to.is_some() {
+                        // A restarted peer may have the address and the same reader ids.
+                        e.info_dst(dest.prefix);
+                    }
                     e.info_ts(source_time);
                     e.data(reader, entity, seq, options.related, payload);
                     if let Some(heartbeat) = &heartbeat {
@@ -208,10 +211,14 @@ fn check(
     Ok(())
 }
 
-/// Tells all readers at `to` that `seq` is not for them.
-fn strike(writer: Entity, seq: i64, to: SocketAddr, me: Prefix, out: &mut Outbox) {
+/// Tells all readers at `dest` that `seq` is not for them.
+fn strike(writer: Entity, seq: i64, dest: &Dest, me: Prefix, out: &mut Outbox) {
     let gap = Gap { reader: UNKNOWN_ENTITY, writer, start: seq, list: SequenceSet::new(seq + 1) };
-    out.message(to, me, |e| e.gap(&gap));
+    out.message(dest.to, me, |e| {
+        // For this participant only: another one may use the address by now.
+        e.info_dst(dest.prefix);
+        e.gap(&gap);
+    });
 }
 
 /// Sends the next part of a fresh sample; returns its size and the job when there is more of it.

@@ -1,11 +1,21 @@
 //! Whole networks of participants over a simulated link, from a seed.
 
+mod book;
 mod captures;
 mod discovery;
+mod events;
+mod found;
+mod link;
 mod network;
 mod ownership;
 mod qos;
 mod reliable;
 mod repair;
+mod residue;
+mod rng;
 mod robust;
+mod samples;
+mod seeds;
 mod sim;
+mod trace;
+mod world;

@@ -1,4 +1,6 @@
 //! The simulated network: virtual time, addresses, loss, duplication, latency and reordering.
+//!
+//! [`Faults`] has what else can go wrong, [`Book`] checks what readers get.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,9 +9,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use super::book::Book;
+use super::link::{Faults, Place};
+pub(super) use super::rng::Rng;
+pub(super) use super::samples::*;
 use crate::config::{IpFamily, Limits};
 use crate::discovery::{BUILTIN_ENDPOINTS, ParticipantData};
-use crate::endpoint::{EndpointQos, EndpointSpec, History, Sample, WriteOptions};
+use crate::endpoint::{EndpointQos, Sample, WriteOptions};
 use crate::error::WriteError;
 use crate::event::Event;
 use crate::guid::Guid;
@@ -28,22 +34,6 @@ pub(super) struct Link {
 
 pub(super) const PERFECT: Link = Link { loss: 0, duplicate: 0, latency_ms: 0, jitter_ms: 0 };
 
-/// A splitmix64 generator: seeds give the same run everywhere.
-pub(super) struct Rng(pub(super) u64);
-
-impl Rng {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(super) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n.max(1)
-    }
-}
-
 /// What a reader got.
 pub(super) type Log = Arc<Mutex<Vec<Sample>>>;
 
@@ -52,47 +42,82 @@ pub(super) struct Net {
     pub(super) link: Link,
     pub(super) rng: Rng,
     pub(super) nodes: Vec<Node>,
+    pub(super) faults: Faults,
+    /// Told of every sample and of every change in who is matched with whom.
+    pub(super) book: Option<Arc<Mutex<Book>>>,
     /// Datagrams on their way, by arrival.
-    wire: BTreeMap<(Instant, u64), (SocketAddr, SocketAddr, Vec<u8>)>,
+    wire: BTreeMap<(Instant, u64), Datagram>,
     sent: u64,
+    /// Datagrams that participants sent, and a hash of them and their times.
+    pub(super) count: u64,
+    pub(super) trace: u64,
+    start: Instant,
+    /// Print every datagram.
+    pub(super) verbose: bool,
+    out: Outbox,
     /// Everything that was ever sent, when wanted.
     pub(super) capture: Option<Vec<Vec<u8>>>,
     lan: bool,
     pub(super) match_own: bool,
     pub(super) sample_bytes: usize,
     pub(super) pace_bytes_per_s: u64,
+    pub(super) lease: Duration,
+}
+
+struct Datagram {
+    from: SocketAddr,
+    to: SocketAddr,
+    bytes: Vec<u8>,
 }
 
 pub(super) struct Node {
     pub(super) core: Core,
     pub(super) counters: Arc<Counters>,
     pub(super) ports: [SocketAddr; 2],
+    pub(super) place: Place,
     pub(super) alive: bool,
+    /// Until then it does nothing; what comes meanwhile waits in its socket.
+    pub(super) paused: Option<Instant>,
+    socket: Vec<Datagram>,
     pub(super) graph_changes: usize,
     pub(super) events: Vec<Event>,
 }
 
+/// What a socket holds for a node that does not read it, in bytes: the default of Linux.
+const SOCKET_BUFFER: usize = 208 << 10;
+/// Places in the network; all of them are announced to.
+pub(super) const PLACES: usize = 10;
+
 impl Net {
-    /// Up to eight participants, all on one host or each on its own.
+    /// Up to ten participants, all on one host or each on its own.
     pub(super) fn new(seed: u64, count: usize, lan: bool, link: Link) -> Self {
+        let start = Instant::now();
         let mut net = Self {
-            now: Instant::now(),
+            now: start,
             link,
             rng: Rng(seed),
             nodes: Vec::new(),
+            faults: Faults::default(),
+            book: None,
             wire: BTreeMap::new(),
             sent: 0,
+            count: 0,
+            trace: 0,
+            start,
+            verbose: false,
+            out: Outbox::default(),
             capture: None,
             lan,
             match_own: false,
             sample_bytes: Limits::default().sample_bytes,
             pace_bytes_per_s: 200_000_000,
+            lease: Duration::from_secs(20),
         };
         (0..count).for_each(|place| net.add(place));
         net
     }
 
-    fn ports(lan: bool, place: usize) -> [SocketAddr; 2] {
+    pub(super) fn ports(lan: bool, place: Place) -> [SocketAddr; 2] {
         let place = u16::try_from(place).unwrap();
         if lan {
             let ip = IpAddr::from([10, 0, 0, u8::try_from(place + 1).unwrap()]);
@@ -108,13 +133,13 @@ impl Net {
         Network {
             own: Reach { metatraffic: vec![metatraffic], user: vec![user] },
             outside: None,
-            announce_to: (0..8).map(|p| Self::ports(lan, p)[0]).collect(),
+            announce_to: (0..PLACES).map(|p| Self::ports(lan, p)[0]).collect(),
             local: Locals::new(IpFamily::V4, vec![local]),
         }
     }
 
     /// Adds a participant at a place, which another one may have used before.
-    pub(super) fn add(&mut self, place: usize) {
+    pub(super) fn add(&mut self, place: Place) {
         let ports = Self::ports(self.lan, place);
         let mut prefix = [1, 0x7e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         prefix[4..].copy_from_slice(&self.rng.next().to_be_bytes());
@@ -123,7 +148,7 @@ impl Net {
                 guid: Guid { prefix, entity: PARTICIPANT },
                 metatraffic: Vec::new(),
                 user: Vec::new(),
-                lease: Duration::from_secs(20),
+                lease: self.lease,
                 builtin: BUILTIN_ENDPOINTS,
                 user_data: b"enclave=/;".to_vec(),
             },
@@ -139,15 +164,21 @@ impl Net {
         };
         let counters = Arc::<Counters>::default();
         let core = Core::new(config, counters.clone(), self.now);
-        self.nodes.push(Node { core, counters, ports, alive: true, graph_changes: 0, events: Vec::new() });
+        self.nodes.push(Node {
+            core,
+            counters,
+            ports,
+            place,
+            alive: true,
+            paused: None,
+            socket: Vec::new(),
+            graph_changes: 0,
+            events: Vec::new(),
+        });
     }
 
     pub(super) fn writer(&mut self, node: usize, topic: &str, qos: EndpointQos) -> Guid {
-        let mut out = Outbox::default();
-        let spec = spec(topic, qos);
-        let (guid, _) = self.nodes[node].core.create_writer(spec, self.now, &mut out);
-        self.transmit(node, &out);
-        guid
+        self.act(node, |core, now, out| core.create_writer(spec(topic, qos), now, out).0)
     }
 
     pub(super) fn reader(&mut self, node: usize, topic: &str, qos: EndpointQos) -> (Guid, Log) {
@@ -156,9 +187,7 @@ impl Net {
             let log = log.clone();
             Arc::new(move |sample| log.lock().unwrap().push(sample))
         };
-        let mut out = Outbox::default();
-        let (guid, _) = self.nodes[node].core.create_reader(spec(topic, qos), sink, self.now, &mut out);
-        self.transmit(node, &out);
+        let guid = self.act(node, |core, now, out| core.create_reader(spec(topic, qos), sink, now, out).0);
         (guid, log)
     }
 
@@ -173,47 +202,85 @@ impl Net {
         payload: Vec<u8>,
         options: WriteOptions,
     ) -> Result<i64, WriteError> {
-        let mut out = Outbox::default();
-        let core = &mut self.nodes[node].core;
-        let result = core.write(writer.entity, &Bytes::from(payload), options, 77, self.now, &mut out);
-        self.transmit(node, &out);
-        result
+        let payload = &Bytes::from(payload);
+        self.act(node, |core, now, out| core.write(writer.entity, payload, options, 77, now, out))
+    }
+
+    /// Virtual time since the start.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.now - self.start
     }
 
     /// Lets something happen on one participant and sends what comes out of it.
     pub(super) fn act<T>(&mut self, node: usize, f: impl FnOnce(&mut Core, Instant, &mut Outbox) -> T) -> T {
-        let mut out = Outbox::default();
+        let mut out = std::mem::take(&mut self.out);
         let result = f(&mut self.nodes[node].core, self.now, &mut out);
-        self.transmit(node, &out);
+        self.transmit(node, out);
         result
     }
 
-    fn transmit(&mut self, node: usize, out: &Outbox) {
-        let from = self.nodes[node].ports[1];
+    /// The same with an inbox, which is handed over afterwards.
+    fn drive(&mut self, node: usize, f: impl FnOnce(&mut Core, Instant, &mut Outbox, &mut Inbox)) {
+        let mut inbox = Inbox::default();
+        self.act(node, |core, now, out| f(core, now, out, &mut inbox));
+        let Node { core, graph_changes, events, .. } = &mut self.nodes[node];
+        events.extend(inbox.events);
+        for (sink, sample) in inbox.samples {
+            sink(sample);
+        }
+        if inbox.graph_changed {
+            *graph_changes += 1;
+            if let Some(book) = &self.book {
+                book.lock().unwrap().rematch(node, core);
+            }
+        }
+    }
+
+    fn transmit(&mut self, node: usize, mut out: Outbox) {
+        let (from, place) = (self.nodes[node].ports[1], self.nodes[node].place);
         for (to, head, body) in out.iter() {
-            let bytes = [head, body].concat();
-            assert!(bytes.len() <= 65_507, "datagram of {} bytes", bytes.len());
+            let len = head.len() + body.len();
+            assert!(len <= 65_507, "datagram of {len} bytes");
+            self.count += 1;
+            self.note(from, to, head, len);
             if let Some(capture) = &mut self.capture {
-                capture.push(bytes.clone());
+                capture.push([head, body].concat());
             }
-            if self.rng.below(100) < self.link.loss {
+            let target = self.nodes.iter().find(|n| n.alive && n.ports.contains(&to)).map(|n| n.place);
+            if let Some(text) = self.verbose.then(|| super::trace::line(&[head, body].concat())).flatten() {
+                eprintln!("{:?} {place} > {target:?}{text}", self.now - self.start);
+            }
+            let Some(target) = target else { continue };
+            let Some(wait) = self.faults.pass((place, target), len, &self.link, self.now, &mut self.rng)
+            else {
                 continue;
-            }
+            };
             let copies = if self.rng.below(100) < self.link.duplicate { 2 } else { 1 };
             for _ in 0..copies {
                 let delay = self.link.latency_ms * 1000 + self.rng.below(self.link.jitter_ms * 1000 + 1);
                 self.sent += 1;
-                let at = self.now + Duration::from_micros(delay + 10);
-                self.wire.insert((at, self.sent), (from, to, bytes.clone()));
+                let at = self.now + wait + Duration::from_micros(delay + 10);
+                let datagram = Datagram { from, to, bytes: [head, body].concat() };
+                self.wire.insert((at, self.sent), datagram);
             }
         }
+        out.clear();
+        self.out = out;
+    }
+
+    /// Adds a datagram to the trace: its time, addresses, size and first bytes.
+    fn note(&mut self, from: SocketAddr, to: SocketAddr, head: &[u8], len: usize) {
+        let micros = u64::try_from((self.now - self.start).as_micros()).unwrap();
+        let facts = [micros, u64::from(from.port()), u64::from(to.port()), len as u64];
+        let hash = facts.iter().flat_map(|n| n.to_le_bytes()).fold(self.trace, |h, b| mix(h, &b));
+        self.trace = head.iter().take(96).fold(hash, mix);
     }
 
     /// Runs for `span`, or until `done`; true when done.
     pub(super) fn run_until(&mut self, span: Duration, done: impl Fn(&Self) -> bool) -> bool {
         let end = self.now + span;
         while !done(self) {
-            let timer = self.nodes.iter().filter(|n| n.alive).map(|n| n.core.poll_timeout()).min();
+            let timer = self.nodes.iter().filter(|n| n.alive).map(Node::wakes).min();
             let packet = self.wire.first_key_value().map(|(key, _)| key.0);
             let next = timer.into_iter().chain(packet).min().unwrap_or(end);
             if next > end {
@@ -230,42 +297,53 @@ impl Net {
         self.run_until(span, |_| false);
     }
 
+    /// Loses everything that is on its way.
+    pub(super) fn wire_lost(&mut self) {
+        self.wire.clear();
+    }
+
     fn step(&mut self) {
         while let Some(entry) = self.wire.first_entry()
             && entry.key().0 <= self.now
         {
-            let (from, to, bytes) = entry.remove();
+            let datagram = entry.remove();
+            let to = datagram.to;
             let Some(node) = self.nodes.iter().position(|n| n.alive && n.ports.contains(&to)) else {
                 continue;
             };
-            self.feed(node, &bytes, from);
+            if self.nodes[node].paused.is_some() {
+                self.nodes[node].keep(datagram);
+                continue;
+            }
+            self.feed(node, &datagram.bytes, datagram.from);
         }
         for node in 0..self.nodes.len() {
-            if self.nodes[node].alive && self.nodes[node].core.poll_timeout() <= self.now {
-                let (mut out, mut inbox) = (Outbox::default(), Inbox::default());
-                self.nodes[node].core.poll(self.now, &mut out, &mut inbox);
-                self.deliver(node, inbox);
-                self.transmit(node, &out);
+            if !self.nodes[node].alive || self.nodes[node].wakes() > self.now {
+                continue;
             }
+            if self.nodes[node].paused.take().is_some() {
+                self.wake(node);
+            }
+            self.drive(node, |core, now, out, inbox| core.poll(now, out, inbox));
         }
     }
 
     /// Gives one datagram to a participant.
     pub(super) fn feed(&mut self, node: usize, bytes: &[u8], from: SocketAddr) {
-        let (mut out, mut inbox) = (Outbox::default(), Inbox::default());
-        let core = &mut self.nodes[node].core;
-        core.handle(bytes, from, self.now, &mut out, &mut inbox);
-        core.flush(self.now, &mut out);
-        self.deliver(node, inbox);
-        self.transmit(node, &out);
+        self.drive(node, |core, now, out, inbox| {
+            core.handle(bytes, from, now, out, inbox);
+            core.flush(now, out);
+        });
     }
 
-    fn deliver(&mut self, node: usize, inbox: Inbox) {
-        self.nodes[node].graph_changes += usize::from(inbox.graph_changed);
-        self.nodes[node].events.extend(inbox.events);
-        for (sink, sample) in inbox.samples {
-            sink(sample);
+    /// What waited in the socket comes as one batch.
+    fn wake(&mut self, node: usize) {
+        for datagram in std::mem::take(&mut self.nodes[node].socket) {
+            self.drive(node, |core, now, out, inbox| {
+                core.handle(&datagram.bytes, datagram.from, now, out, inbox);
+            });
         }
+        self.act(node, |core, now, out| core.flush(now, out));
     }
 
     pub(super) fn matched(&self, node: usize, writer: Guid) -> usize {
@@ -277,38 +355,21 @@ impl Net {
     }
 }
 
-pub(super) fn spec(topic: &str, qos: EndpointQos) -> EndpointSpec {
-    EndpointSpec { topic: topic.into(), type_name: "T".into(), qos, ..EndpointSpec::default() }
+impl Node {
+    fn wakes(&self) -> Instant {
+        self.paused.unwrap_or_else(|| self.core.poll_timeout())
+    }
+
+    fn keep(&mut self, datagram: Datagram) {
+        // The kernel counts its own bookkeeping as well.
+        let held: usize = self.socket.iter().map(|d| d.bytes.len() + 768).sum();
+        if held + datagram.bytes.len() < SOCKET_BUFFER {
+            self.socket.push(datagram);
+        }
+    }
 }
 
-pub(super) const RELIABLE: EndpointQos = EndpointQos::DEFAULT;
-pub(super) const KEEP_ALL: EndpointQos =
-    EndpointQos { history: History::KeepAll { bytes: 64 << 20 }, ..EndpointQos::DEFAULT };
-pub(super) const BEST_EFFORT: EndpointQos = EndpointQos { reliable: false, ..EndpointQos::DEFAULT };
-pub(super) const LATCHED: EndpointQos =
-    EndpointQos { transient_local: true, history: History::KeepLast(5), ..EndpointQos::DEFAULT };
-
-/// Payload number `n` of a size, filled so that damage shows.
-pub(super) fn payload(n: u32, len: usize) -> Vec<u8> {
-    // A pattern whose length divides no fragment size shows fragments in the wrong place.
-    let pattern: Vec<u8> = (0..251).map(|i: u8| i.wrapping_mul(7).wrapping_add(n.to_le_bytes()[0])).collect();
-    let mut bytes = vec![0, 1, 0, 0];
-    bytes.extend(n.to_le_bytes());
-    bytes.extend(pattern.repeat(len / 251 + 1));
-    bytes.truncate(len.max(8));
-    bytes
-}
-
-/// The numbers of received payloads, each checked against what was sent.
-pub(super) fn numbers(log: &Log, len: impl Fn(u32) -> usize) -> Vec<u32> {
-    let log = log.lock().unwrap();
-    log.iter()
-        .map(|sample| {
-            let n = u32::from_le_bytes(sample.payload[4..8].try_into().unwrap());
-            let sent = payload(n, len(n));
-            assert_eq!(&sample.payload[..sent.len()], &sent[..], "sample {n} is damaged");
-            assert!(sample.payload.len() - sent.len() < 4);
-            n
-        })
-        .collect()
+/// One step of a hash.
+fn mix(hash: u64, byte: &u8) -> u64 {
+    (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
 }
