@@ -354,16 +354,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_still_missing_after_some_came_is_asked_for_again() {
-        let mut b = Bench::new(true);
-        b.heartbeat(1, 2, 1);
-        let now = Instant::now();
-        assert!(!b.proxy.request(&Partials::default(), 4, now).unwrap().0.is_empty());
-        b.offer(1);
-        assert!(b.proxy.is_due(now + NACK_RETRY));
-    }
-
-    #[test]
     fn a_writer_that_gave_samples_up_is_followed() {
         let mut b = Bench::new(true);
         b.offer(1);
