@@ -154,7 +154,14 @@ pub fn describe(endpoint: &EndpointInfo) -> Vec<(&'static str, String)> {
         ("GID", gid(endpoint.guid)),
         ("reliability", if qos.reliable { "reliable" } else { "best effort" }.to_owned()),
         ("durability", misfit::durability(qos.durability).to_owned()),
-        ("history", qos.depth.map_or_else(|| "keep all".to_owned(), |depth| format!("keep last {depth}"))),
+        (
+            "history",
+            match qos.depth {
+                _ if !qos.depth_announced => "(not announced)".to_owned(),
+                Some(depth) => format!("keep last {depth}"),
+                None => "keep all".to_owned(),
+            },
+        ),
         ("lifespan", misfit::duration(qos.lifespan)),
         ("deadline", misfit::duration(qos.deadline)),
         (

@@ -56,6 +56,8 @@ pub struct RemoteQos {
     pub durability: Durability,
     /// Keep-last depth; `None` for keep-all.
     pub depth: Option<u32>,
+    /// Whether the depth was announced; else it is the DDS default, and likely not true: Fast DDS keeps its own secret.
+    pub depth_announced: bool,
     /// Longest gap between samples; `None` for infinite.
     pub deadline: Option<Duration>,
     /// How long a sample stays valid; `None` for infinite.

@@ -17,6 +17,7 @@ impl RemoteQos {
             reliable: is_writer,
             durability: Durability::Volatile,
             depth: Some(1),
+            depth_announced: false,
             deadline: None,
             lifespan: None,
             liveliness: Liveliness::Automatic,
@@ -42,6 +43,7 @@ impl RemoteQos {
                 History::KeepLast(depth) => Some(depth.max(1)),
                 History::KeepAll { .. } => None,
             },
+            depth_announced: true,
             deadline: qos.deadline,
             lifespan: qos.lifespan,
             liveliness: qos.liveliness,
@@ -69,6 +71,7 @@ impl RemoteQos {
             pid::HISTORY => {
                 let (kind, depth) = (value.u32()?, value.u32()?);
                 self.depth = (kind == 0).then_some(depth);
+                self.depth_announced = true;
             }
             pid::DEADLINE => self.deadline = read_duration(value)?,
             pid::LIFESPAN => self.lifespan = read_duration(value)?,
@@ -184,8 +187,8 @@ mod tests {
     #[test]
     fn whole_nanoseconds_survive_the_wire() {
         for nanos in [1, 3, 100_000_000, 333_333_333, 999_999_999, 1_000_000_001] {
-            let qos =
-                RemoteQos { deadline: Some(Duration::from_nanos(nanos)), ..RemoteQos::dds_default(true) };
+            let deadline = Some(Duration::from_nanos(nanos));
+            let qos = RemoteQos { deadline, depth_announced: true, ..RemoteQos::dds_default(true) };
             let mut read = RemoteQos::dds_default(true);
             for param in Params::encapsulated(&written(&qos)).unwrap() {
                 let (id, mut value) = param.unwrap();

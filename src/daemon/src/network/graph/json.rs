@@ -141,8 +141,12 @@ fn qos(qos: &RemoteQos) -> Value {
             Durability::Transient => "transient",
             Durability::Persistent => "persistent",
         },
-        "history": if qos.depth.is_some() { "keep_last" } else { "keep_all" },
-        "depth": qos.depth,
+        "history": match qos.depth {
+            _ if !qos.depth_announced => None,
+            Some(_) => Some("keep_last"),
+            None => Some("keep_all"),
+        },
+        "depth": qos.depth.filter(|_| qos.depth_announced),
         "deadline_ns": nanoseconds(qos.deadline),
         "lifespan_ns": nanoseconds(qos.lifespan),
         "liveliness": match qos.liveliness {
