@@ -12,7 +12,8 @@ test read; each takes the endpoints of its NAME:
                     "reliable": true, "latched": false, "depth": 10}]}
 
 A sample of a kind is the bytes of its file with the sample's number at offset `at`: eight decimal digits if `text`,
-else a little-endian u32. A receiver compares everything else byte for byte.
+else a little-endian u32. A receiver compares everything else byte for byte. A kind may have `"from": N`: samples with
+smaller numbers or with numbers from twice N are not of this test and count as bad.
 
 Commands come on stdin, one JSON object a line; the end of stdin ends the program:
 
@@ -37,6 +38,7 @@ class Kind:
 
     def __init__(self, spec):
         self.type, self.at, self.text = spec["type"], spec["at"], spec["text"]
+        self.least = spec.get("from", 0)
         with open(spec["file"], "rb") as file:
             self.sample = file.read()
         self.after = self.at + (DIGITS if self.text else 4)
@@ -47,16 +49,17 @@ class Kind:
         return self.sample[:self.at] + digits + self.sample[self.after:]
 
     def read(self, data):
-        """The number of a sample; None when anything else in it differs from what was sent."""
+        """The number of a sample; None when it is not what was sent."""
         same = (data[:2] == self.sample[:2] and data[4:self.at] == self.sample[4:self.at]
                 and data[self.after:len(self.sample)] == self.sample[self.after:]
                 and len(self.sample) <= len(data) < len(self.sample) + 4)
         if not same:
             return None
         digits = data[self.at:self.after]
-        if not self.text:
-            return int.from_bytes(digits, "little")
-        return int(digits) if digits.isdigit() else None
+        if self.text and not digits.isdigit():
+            return None
+        number = int(digits) if self.text else int.from_bytes(digits, "little")
+        return number if not self.least or self.least <= number < 2 * self.least else None
 
 
 class Tally:

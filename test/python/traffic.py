@@ -118,15 +118,16 @@ class Peer:
 class TrafficTest(PeerTest):
     """A test case with exchange peers."""
 
-    def plan(self, endpoints):
-        """Writes the plan all exchange peers of the test read."""
+    def plan(self, endpoints, least=0):
+        """Writes the plan all exchange peers started afterwards read; `least` as `from` in exchange.py."""
         folder = self.folder()
         used = {e["kind"] for e in endpoints}
         kinds = {}
         for name in used:
             (folder / f"{name}.cdr").write_bytes(sample(name))
             kind, at, text = KINDS[name]
-            kinds[name] = {"type": kind, "file": str(folder / f"{name}.cdr"), "at": at, "text": text}
+            kinds[name] = {"type": kind, "file": str(folder / f"{name}.cdr"), "at": at, "text": text,
+                           "from": least}
         self.plan_file = folder / "plan.json"
         self.plan_file.write_text(json.dumps({"kinds": kinds, "endpoints": endpoints}))
 
@@ -175,14 +176,14 @@ class TrafficTest(PeerTest):
         seen = lambda r: r["side"] == "pub" or not where(r) or (r["last"] is not None and r["last"] >= last)
         return self.until(peers, seen, topics, timeout, f"sample {last}")
 
-    def warm_up(self, *peers, topics="", timeout=30.0, where=lambda r: True, pause=0.1):
+    def warm_up(self, *peers, topics="", start=0, timeout=30.0, where=lambda r: True, pause=0.1):
         """Publishes until every subscription gets something; returns the next number and the rows so far.
 
         Two DDS sides see a match at different times, and what a volatile publisher sends in between is lost by right.
         `pause` is how long a sample has to arrive before the next one follows. On subscriptions chosen by `where`
         everything that is still on its way arrives before this returns.
         """
-        end, number = time.monotonic() + timeout, 0
+        end, number = time.monotonic() + timeout, start
         silent = lambda rows: [r for r in rows.values() if r["side"] == "sub" and r["last"] is None]
         while True:
             for peer in peers:

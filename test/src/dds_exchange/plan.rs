@@ -1,6 +1,6 @@
 //! The plan file: kinds of samples, and who publishes or subscribes what.
 
-use std::{collections::BTreeMap, fs, sync::Arc};
+use std::{collections::BTreeMap, fs, ops::Range, sync::Arc};
 
 use anyhow::{Context, Result};
 use rostrans_cdr::CdrBytes;
@@ -35,6 +35,8 @@ pub(crate) struct Kind {
     at: usize,
     /// Eight decimal digits, else a little-endian u32.
     text: bool,
+    /// Numbers that belong to the test, if it says so.
+    valid: Option<Range<u32>>,
 }
 
 impl Plan {
@@ -80,7 +82,9 @@ impl Kind {
         let sample = fs::read(&file).with_context(|| format!("cannot read '{file}'"))?;
         let at = spec["at"].as_u64().and_then(|at| at.try_into().ok()).context("a kind has no 'at'")?;
         let text_number = spec["text"].as_bool().unwrap_or_default();
-        let kind = Self { msg_type: text(spec, "type")?, sample, at, text: text_number };
+        let least = spec["from"].as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0);
+        let valid = least.map(|n| n..n.saturating_mul(2));
+        let kind = Self { msg_type: text(spec, "type")?, sample, at, text: text_number, valid };
         anyhow::ensure!(
             kind.at >= 4 && kind.after() <= kind.sample.len(),
             "the number lies outside '{file}'"
@@ -99,7 +103,7 @@ impl Kind {
         CdrBytes::new(sample).expect("invariant: the number comes after 4 header bytes")
     }
 
-    /// The number of a sample; `None` when anything else in it differs from what was sent.
+    /// The number of a sample; `None` when it is not what was sent.
     pub(crate) fn read(&self, data: &[u8]) -> Option<u32> {
         let len = self.sample.len();
         // Bytes 2 and 3 tell the padding at the end, which may differ.
@@ -108,10 +112,12 @@ impl Kind {
             && data.get(self.after()..len)? == self.sample.get(self.after()..)?
             && data.len() < len + 4;
         let digits = data.get(self.at..self.after()).filter(|_| same)?;
-        if self.text {
-            return std::str::from_utf8(digits).ok()?.parse().ok();
-        }
-        Some(u32::from_le_bytes(digits.try_into().ok()?))
+        let number = if self.text {
+            std::str::from_utf8(digits).ok()?.parse().ok()?
+        } else {
+            u32::from_le_bytes(digits.try_into().ok()?)
+        };
+        self.valid.as_ref().is_none_or(|valid| valid.contains(&number)).then_some(number)
     }
 
     fn after(&self) -> usize {
