@@ -7,6 +7,7 @@ import json
 import signal
 import unittest
 
+from daemon import DaemonTest, free_port
 from peers import BINARIES, JAZZY, KILTED, PROGRAMS, TOOLS, PeerTest, eventually
 
 SENSOR = {"reliable": False, "depth": 5}
@@ -297,6 +298,50 @@ class Cyclone(Policies, PeerTest):
         eventually(lambda: "e" in ours.texts("r"))
         self.assertEqual(set(ours.texts("r")), {"a", "after b", "c", "e"})
         self.assertEqual(ours.matched("r"), 2)
+
+
+class Rules(DaemonTest):
+    """The keys of a rule's `qos`, judged by rclpy."""
+
+    def test_a_rule_keeps_and_watches_what_its_qos_says(self):
+        port, sender, receiver = free_port(), self.udp(), self.udp()
+        promise = "{reliability: reliable, deadline: 1s, liveliness: manual_by_topic, liveliness_lease_duration: 2}"
+        rostrans = self.rostrans(rules=f"""
+- rule_id: out
+  direction: udp_to_rostopic
+  udp_listen_ip: 127.0.0.1
+  udp_listen_port: {port}
+  links:
+    - {{codec: string, topic: /promised, msg_type: std_msgs/msg/String, qos: {promise}}}
+- rule_id: in
+  direction: rostopic_to_udp
+  links:
+    - {{codec: string, topic: /wanted, msg_type: std_msgs/msg/String, udp_dst_ip: 127.0.0.1,
+       udp_dst_port: {receiver.port}, qos: {promise}}}
+""")
+        peer = Side(self.start(JAZZY, PROGRAMS / "ros2_qos.py"))
+        peer.program.wait("ready")
+        qos = {"deadline_ms": 1000, "liveliness": "manual_by_topic", "lease_ms": 2000}
+        peer.make("sub", "r", "/promised", qos)
+        peer.make("sub", "strict", "/promised", {**qos, "deadline_ms": 500})
+        peer.make("pub", "w", "/wanted", qos)
+        peer.make("pub", "lax", "/wanted", {})
+        eventually(lambda: peer.matched("r") and peer.matched("w"))
+        self.assertEqual((peer.matched("strict"), peer.matched("lax")), (0, 0))
+
+        def heard():
+            sender.send(b"hello", port)
+            return peer.texts("r")
+        eventually(heard, period=0.1)
+        self.assertEqual(peer.last("liveliness", "r", "not_alive"), 0)
+        peer.stream("w", 30)
+        receiver.receive()
+        eventually(lambda: peer.last("deadline", "r", "total") and peer.last("liveliness", "r", "not_alive"))
+        for text in ("topic '/promised': nothing was published within the deadline of 1s",
+                     "topic '/promised': nothing was published for its liveliness lease of 2s",
+                     "topic '/wanted': nothing from /qos_", "topic '/wanted': its publisher /qos_",
+                     "topic '/wanted' as published by /qos_", "topic '/promised' as subscribed by /qos_"):
+            rostrans.wait_text(text)
 
 
 if __name__ == "__main__":

@@ -17,16 +17,19 @@ use rostrans_core::{
     topic::{ServiceSpec, TopicName, TopicSpec},
     transport::BoxFuture,
 };
-use rostrans_rtps::{EndpointSpec, Participant, ParticipantConfig, ParticipantStats, Reader, RtpsError};
+use rostrans_rtps::{
+    EndpointSpec, Guid, Participant, ParticipantConfig, ParticipantStats, Reader, RtpsError,
+};
 use rostrans_schema::TypeRegistry;
 use tokio::{
     sync::{Mutex, Notify, mpsc},
     task::JoinSet,
 };
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
+use tracing::{debug, warn};
 
 use crate::{
+    complaint::{Complaint, Complaints},
     env::Discovery,
     graph::{Graph, Own},
     hosts::{self, Host},
@@ -78,6 +81,7 @@ pub struct DdsAdapter {
     context: Context,
     jobs: Mutex<mpsc::Receiver<BoxFuture<'static, ()>>>,
     peers: Arc<Peers>,
+    complaints: Arc<Complaints>,
     next_id: AtomicU32,
     static_peers: Vec<Host>,
     _node_lists: Reader,
@@ -115,6 +119,9 @@ impl DdsAdapter {
         let changed = Arc::new(Notify::new());
         let notify = Arc::clone(&changed);
         participant.on_graph_change(Arc::new(move || notify.notify_waiters()));
+        let complaints = Arc::<Complaints>::default();
+        let hears = Arc::clone(&complaints);
+        participant.on_event(Arc::new(move |event| hears.hear(event)));
         let (sender, receiver) = mpsc::channel(MAX_WAITING);
         let summary =
             format!("domain {}, range {}, node {full_name}", discovery.domain, discovery.range_name());
@@ -131,6 +138,7 @@ impl DdsAdapter {
             },
             jobs: Mutex::new(receiver),
             peers,
+            complaints,
             next_id: AtomicU32::new(1),
             static_peers,
             _node_lists: node_lists,
@@ -170,20 +178,23 @@ impl DdsAdapter {
     fn publisher(&self, topic: &TopicSpec) -> Result<Arc<dyn Publisher>, AdapterError> {
         let writer = self.context.participant.create_writer(self.spec(topic)?).map_err(refused)?;
         let entry = self.context.node.list(writer.guid());
-        Ok(Arc::new(DdsPublisher { writer, _entry: entry }))
+        let watched = self.complaints.watch(writer.guid(), topic);
+        let stamped = topic.qos.lifespan.is_none();
+        Ok(Arc::new(DdsPublisher { writer, stamped, _entry: entry, _watched: watched }))
     }
 
     fn subscription(&self, topic: &TopicSpec, sink: SampleSink) -> Result<Guard, AdapterError> {
         let reader =
             self.context.participant.create_reader(self.spec(topic)?, receiver(sink)).map_err(refused)?;
         let entry = self.context.node.list(reader.guid());
-        Ok(Guard::new((reader, entry)))
+        let watched = self.complaints.watch(reader.guid(), topic);
+        Ok(Guard::new((reader, entry, watched)))
     }
 
     /// An id for one side of a service, unique in the graph.
     fn service_id(&self) -> [u8; 16] {
         let entity = self.next_id.fetch_add(1, Relaxed).to_be_bytes();
-        rostrans_rtps::Guid { prefix: self.context.participant.guid().prefix, entity }.as_bytes()
+        Guid { prefix: self.context.participant.guid().prefix, entity }.as_bytes()
     }
 
     /// Logs incompatible pairs as they appear. Never resolves.
@@ -204,6 +215,37 @@ impl DdsAdapter {
             // Changes come in bursts.
             tokio::time::sleep(SETTLE).await;
         }
+    }
+
+    /// Logs what happens to our endpoints. Never resolves.
+    async fn watch_events(&self) {
+        loop {
+            let (due, next) = self.complaints.due(Instant::now());
+            for mut complaint in due {
+                complaint.peers = self.across(&complaint);
+                if complaint.is_minor() {
+                    debug!("{complaint}");
+                } else {
+                    warn!("{complaint}");
+                }
+            }
+            let news = self.complaints.news.notified();
+            match next {
+                // Either way there may be something to tell.
+                Some(at) => drop(tokio::time::timeout_at(at.into(), news).await),
+                None => news.await,
+            }
+        }
+    }
+
+    /// The nodes on the other side of a complaint.
+    fn across(&self, complaint: &Complaint) -> Vec<String> {
+        let name = |guid: Guid| self.peers.name_of(guid).unwrap_or_else(|| guid.to_string());
+        if complaint.theirs != Guid::UNKNOWN {
+            return vec![name(complaint.theirs)];
+        }
+        let participant = &self.context.participant;
+        participant.matched_writers(complaint.ours).into_iter().map(name).collect()
     }
 
     /// Answers service requests side by side; each service bounds its own. Never resolves.
@@ -267,6 +309,7 @@ impl RosAdapter for DdsAdapter {
             tokio::select! {
                 () = cancel.cancelled() => {}
                 () = self.watch_graph() => {}
+                () = self.watch_events() => {}
                 () = self.work() => {}
                 () = hosts::follow(self.static_peers.clone(), |peers| self.context.participant.set_static_peers(peers)) => {}
             }

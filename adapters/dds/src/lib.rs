@@ -28,6 +28,7 @@
 #![warn(clippy::indexing_slicing)]
 
 mod adapter;
+mod complaint;
 mod entities;
 mod env;
 pub mod graph;

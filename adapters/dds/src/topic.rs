@@ -10,21 +10,24 @@ use rostrans_core::{
     adapter::{PublishError, Publisher, SampleSink},
     clock::RosTime,
     codec,
-    topic::{Durability, Qos, Reliability},
+    topic::{Durability, Liveliness, Qos, Reliability},
 };
-use rostrans_rtps::{EndpointQos, History, Sample, WriteError, WriteOptions, Writer};
+use rostrans_rtps::{EndpointQos, History, Ownership, Sample, WriteError, WriteOptions, Writer};
 
-use crate::node::Entry;
+use crate::{complaint::Watched, node::Entry};
 
 /// A publish handle: the RTPS writer and its place in the node list.
 pub(crate) struct DdsPublisher {
     pub(crate) writer: Writer,
+    /// Whether the source time is the stamp of the message. A lifespan counts from when it was really published.
+    pub(crate) stamped: bool,
     pub(crate) _entry: Entry,
+    pub(crate) _watched: Watched,
 }
 
 impl Publisher for DdsPublisher {
     fn publish(&self, stamp: RosTime, msg: &CdrBytes) -> Result<(), PublishError> {
-        let source_time = (stamp.ns > 0).then_some(stamp.ns);
+        let source_time = (self.stamped && stamp.ns > 0).then_some(stamp.ns);
         let options = WriteOptions { source_time, ..WriteOptions::default() };
         match self.writer.write_with(msg.as_bytes(), options) {
             Ok(_) => Ok(()),
@@ -58,7 +61,14 @@ pub(crate) fn endpoint_qos(qos: Qos) -> EndpointQos {
         reliable: qos.reliability == Reliability::Reliable,
         transient_local: qos.durability == Durability::TransientLocal,
         history: History::KeepLast(u32::from(qos.depth.max(1))),
-        ..EndpointQos::DEFAULT
+        deadline: qos.deadline,
+        lifespan: qos.lifespan,
+        liveliness: match qos.liveliness {
+            Liveliness::Automatic => rostrans_rtps::Liveliness::Automatic,
+            Liveliness::ManualByTopic => rostrans_rtps::Liveliness::ManualByTopic,
+        },
+        liveliness_lease: qos.liveliness_lease,
+        ownership: Ownership::Shared,
     }
 }
 

@@ -5,7 +5,8 @@
 //! are kept ([`MemoryAdapter::published`]), samples can be injected ([`MemoryAdapter::inject`]), and subscribers
 //! can be pretended ([`MemoryAdapter::pretend_subscribers`]).
 //!
-//! It does not check types against a registry and never loses a sample between matching endpoints.
+//! It does not check types against a registry and never loses a sample between matching endpoints. Deadlines, lifespans
+//! and liveliness are refused: nothing here would keep them.
 
 mod service;
 mod topic;
@@ -170,8 +171,9 @@ impl RosAdapter for MemoryAdapter {
         &'a self,
         topic: &'a TopicSpec,
     ) -> BoxFuture<'a, Result<Arc<dyn Publisher>, AdapterError>> {
-        let publisher: Arc<dyn Publisher> = Arc::new(MemoryPublisher::new(self.topic(topic), topic.qos));
-        Box::pin(std::future::ready(Ok(publisher)))
+        let publisher = possible(topic)
+            .map(|()| -> Arc<dyn Publisher> { Arc::new(MemoryPublisher::new(self.topic(topic), topic.qos)) });
+        Box::pin(std::future::ready(publisher))
     }
 
     fn subscribe<'a>(
@@ -179,8 +181,8 @@ impl RosAdapter for MemoryAdapter {
         topic: &'a TopicSpec,
         sink: SampleSink,
     ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
-        let guard = Topic::subscribe(&self.topic(topic), topic.qos, sink);
-        Box::pin(std::future::ready(Ok(guard)))
+        let guard = possible(topic).map(|()| Topic::subscribe(&self.topic(topic), topic.qos, sink));
+        Box::pin(std::future::ready(guard))
     }
 
     fn service_client<'a>(
@@ -211,6 +213,17 @@ impl RosAdapter for MemoryAdapter {
 }
 
 /// Locks, ignoring poison: every critical section here leaves the data whole.
+/// Time plays no role on this bus.
+fn possible(topic: &TopicSpec) -> Result<(), AdapterError> {
+    if topic.qos.is_timed() {
+        return Err(AdapterError::Unsupported {
+            adapter: "memory",
+            what: "deadline, lifespan and liveliness of the QoS",
+        });
+    }
+    Ok(())
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

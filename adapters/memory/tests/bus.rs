@@ -165,3 +165,12 @@ async fn publishing_after_the_adapter_stopped_is_an_error() {
     Arc::clone(&bus).run(cancel).await.unwrap();
     assert_eq!(publisher.publish(RosTime::default(), &cdr(1)), Err(PublishError::Closed));
 }
+
+#[tokio::test]
+async fn policies_about_time_are_refused_by_name() {
+    let bus = MemoryAdapter::new(RosVersion::Ros2, 0);
+    let timed = topic("/a", Qos { deadline: Some(Duration::from_secs(1)), ..Qos::reliable() });
+    let text = "adapter 'memory' does not support deadline, lifespan and liveliness of the QoS";
+    assert_eq!(bus.advertise(&timed).await.err().unwrap().to_string(), text);
+    assert_eq!(bus.subscribe(&timed, collector().1).await.err().unwrap().to_string(), text);
+}

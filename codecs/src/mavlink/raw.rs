@@ -8,7 +8,7 @@ use rostrans_core::{
         FrameOut, Interest, Port, PortInfo, Role, Sample,
     },
     emit::Emit,
-    topic::{Durability, Qos, Reliability},
+    topic::Qos,
     transport::{Frame, Framing},
 };
 use rostrans_mavlink::{Packet, STX_V1, STX_V2, Version};
@@ -31,7 +31,7 @@ const INFO: CodecInfo = CodecInfo {
     ports: &[PortInfo {
         name: "mavlink",
         msg_type: Some("mavros_msgs/msg/Mavlink"),
-        qos: Qos { reliability: Reliability::BestEffort, durability: Durability::Volatile, depth: 1000 },
+        qos: Qos::sensor_data().with_depth(1000),
     }],
     framing: Framing::Mavlink,
     interest: Interest::All,

@@ -1,6 +1,6 @@
 //! ROS topics, services and their QoS.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use rostrans_schema::TypeName;
 use thiserror::Error;
@@ -69,7 +69,18 @@ pub enum Durability {
     TransientLocal,
 }
 
+/// What shows that a publisher is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Liveliness {
+    /// Its process runs.
+    Automatic,
+    /// It publishes.
+    ManualByTopic,
+}
+
 /// Quality of service of one endpoint; history is keep-last `depth`.
+///
+/// A publisher offers, a subscription requests; they meet when what is offered is at least what is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Qos {
     /// Repeat lost samples or not.
@@ -78,27 +89,56 @@ pub struct Qos {
     pub durability: Durability,
     /// Samples kept per endpoint.
     pub depth: u16,
+    /// A sample is published (or expected) at least this often; `None` for no promise.
+    pub deadline: Option<Duration>,
+    /// A sample older than this is of no use to anybody; `None` for ever.
+    pub lifespan: Option<Duration>,
+    /// What shows that a publisher is alive.
+    pub liveliness: Liveliness,
+    /// A publisher that shows nothing for this long is not alive; `None` for never.
+    pub liveliness_lease: Option<Duration>,
 }
 
 impl Qos {
+    /// These three, with the ROS 2 defaults of all others.
+    pub const fn new(reliability: Reliability, durability: Durability, depth: u16) -> Self {
+        Self {
+            reliability,
+            durability,
+            depth,
+            deadline: None,
+            lifespan: None,
+            liveliness: Liveliness::Automatic,
+            liveliness_lease: None,
+        }
+    }
+
     /// Reliable, volatile, keep last 10: the ROS 2 default.
     pub const fn reliable() -> Self {
-        Self { reliability: Reliability::Reliable, durability: Durability::Volatile, depth: 10 }
+        Self::new(Reliability::Reliable, Durability::Volatile, 10)
     }
 
     /// Best effort, volatile, keep last 5: `rmw_qos_profile_sensor_data`.
     pub const fn sensor_data() -> Self {
-        Self { reliability: Reliability::BestEffort, durability: Durability::Volatile, depth: 5 }
+        Self::new(Reliability::BestEffort, Durability::Volatile, 5)
     }
 
     /// Reliable, transient local, keep last `depth`: what ROS 1 calls latched.
     pub const fn latched(depth: u16) -> Self {
-        Self { reliability: Reliability::Reliable, durability: Durability::TransientLocal, depth }
+        Self::new(Reliability::Reliable, Durability::TransientLocal, depth)
     }
 
     /// The same with another depth.
     pub const fn with_depth(self, depth: u16) -> Self {
         Self { depth, ..self }
+    }
+
+    /// Whether anything but reliability, durability and depth differs from the default: what only DDS can do.
+    pub const fn is_timed(&self) -> bool {
+        self.deadline.is_some()
+            || self.lifespan.is_some()
+            || self.liveliness_lease.is_some()
+            || matches!(self.liveliness, Liveliness::ManualByTopic)
     }
 }
 

@@ -14,7 +14,7 @@ use rostrans_core::{
         ServiceClient, ServiceHandler,
     },
     clock::RosTime,
-    topic::{ServiceSpec, TopicSpec},
+    topic::{Qos, ServiceSpec, TopicSpec},
     transport::BoxFuture,
 };
 use rostrans_schema::{MessageType, TypeRegistry};
@@ -49,7 +49,7 @@ impl RosAdapter for DryRun {
             let message = self.types.message(&topic.msg_type);
             let message = message.map_err(|_| AdapterError::UnknownType(topic.msg_type.to_string()))?;
             let publisher: Arc<dyn Publisher> = Arc::new(Printer {
-                inner: self.bus.advertise(topic).await?,
+                inner: self.bus.advertise(&untimed(topic)).await?,
                 topic: topic.name.to_string(),
                 message,
                 out: Arc::clone(&self.out),
@@ -64,7 +64,7 @@ impl RosAdapter for DryRun {
         topic: &'a TopicSpec,
         sink: SampleSink,
     ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
-        self.bus.subscribe(topic, sink)
+        Box::pin(async move { self.bus.subscribe(&untimed(topic), sink).await })
     }
 
     fn service_client<'a>(
@@ -85,6 +85,12 @@ impl RosAdapter for DryRun {
     fn run(self: Arc<Self>, cancel: CancellationToken) -> BoxFuture<'static, Result<(), AdapterError>> {
         Arc::clone(&self.bus).run(cancel)
     }
+}
+
+/// The topic without what only a network keeps: in a dry run nobody waits for anything.
+fn untimed(topic: &TopicSpec) -> TopicSpec {
+    let qos = Qos::new(topic.qos.reliability, topic.qos.durability, topic.qos.depth);
+    TopicSpec { qos, ..topic.clone() }
 }
 
 struct Printer {
@@ -151,7 +157,7 @@ fn shorten(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use bytes::BytesMut;
-    use rostrans_core::topic::{Qos, TopicName};
+    use rostrans_core::topic::TopicName;
     use rostrans_schema::TypeName;
     use serde_json::json;
 

@@ -7,7 +7,7 @@ use std::{
 
 use rostrans_core::{
     rule::{ForwardRule, LinkConfig, RosSelector, Source, Target},
-    topic::{Durability, Qos, Reliability, TopicSpec},
+    topic::{Durability, Liveliness, Qos, Reliability, TopicSpec},
 };
 use rostrans_engine::topology::{Device, RouteSpec, Topology, TransportSpec};
 
@@ -153,7 +153,20 @@ pub(crate) fn qos(qos: Qos) -> String {
         Durability::Volatile => "volatile",
         Durability::TransientLocal => "transient_local",
     };
-    format!("{{reliability: {reliability}, durability: {durability}, depth: {}}}", qos.depth)
+    let mut text = format!("{{reliability: {reliability}, durability: {durability}, depth: {}", qos.depth);
+    if qos.liveliness == Liveliness::ManualByTopic {
+        text += ", liveliness: manual_by_topic";
+    }
+    for (key, period) in [
+        ("deadline", qos.deadline),
+        ("lifespan", qos.lifespan),
+        ("liveliness_lease_duration", qos.liveliness_lease),
+    ] {
+        if let Some(period) = period {
+            write!(text, ", {key}: {period:?}").unwrap_or_default();
+        }
+    }
+    text + "}"
 }
 
 /// An IPv6 address holds colons and is quoted.

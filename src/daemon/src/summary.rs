@@ -140,10 +140,16 @@ fn qos(qos: Qos) -> String {
         Reliability::BestEffort => "best effort",
         Reliability::Reliable => "reliable",
     };
-    match qos.durability {
+    let mut text = match qos.durability {
         Durability::Volatile => reliability.to_owned(),
         Durability::TransientLocal => format!("{reliability}, latched {}", qos.depth),
+    };
+    let periods =
+        [("deadline", qos.deadline), ("lifespan", qos.lifespan), ("liveliness lease", qos.liveliness_lease)];
+    for (what, period) in periods {
+        text.extend(period.map(|period| format!(", {what} {period:?}")));
     }
+    text
 }
 
 fn services(topology: &Topology) -> Table {

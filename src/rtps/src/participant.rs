@@ -109,6 +109,11 @@ impl Participant {
         self.0.shared.read(Core::snapshot)
     }
 
+    /// The writers a reader of this participant is matched with; none when it is not one.
+    pub fn matched_writers(&self, reader: Guid) -> Vec<Guid> {
+        self.0.shared.read(|core| core.matched_writers(reader.entity))
+    }
+
     /// Has `f` called (on an engine thread, no lock held) after each change of what [`Participant::discovered`] says.
     pub fn on_graph_change(&self, f: Arc<dyn Fn() + Send + Sync>) {
         lock(&self.0.shared.listeners).push(f);

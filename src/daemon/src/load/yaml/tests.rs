@@ -1,11 +1,11 @@
 //! Whole files: what they become, and what is said about wrong ones.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use proptest::prelude::*;
 use rostrans_core::{
     codec::{Codec, CodecInfo, Cost, Interest, PortInfo, Role},
-    topic::Qos,
+    topic::{Liveliness, Qos},
     transport::Framing,
 };
 
@@ -137,6 +137,29 @@ fn qos_presets_and_parts_are_understood() {
     assert_eq!(qos("latched"), Qos::latched(1));
     assert_eq!(qos("sensor_data"), Qos::sensor_data());
     assert_eq!(qos("{durability: volatile}"), Qos::reliable().with_depth(3));
+    let timed = Qos {
+        deadline: Some(Duration::from_millis(100)),
+        lifespan: Some(Duration::from_millis(2500)),
+        liveliness: Liveliness::ManualByTopic,
+        liveliness_lease: Some(Duration::from_secs(3)),
+        ..Qos::latched(3)
+    };
+    let text =
+        "{deadline: 100ms, lifespan: 2.5 s, liveliness: manual_by_topic, liveliness_lease_duration: 3}";
+    assert_eq!(qos(text), timed);
+    // What --print-rules prints reads back the same.
+    assert_eq!(qos(&crate::print_rules::qos(timed)), timed);
+}
+
+#[test]
+fn periods_of_the_qos_are_checked() {
+    for bad in ["0", "-1s", "0.5ms", "forever", "inf", "1e300", "100000000", "[1]", "ms"] {
+        let text = format!(
+            "- {{rule_id: a, direction: udp_to_rostopic, udp_listen_port: 1, links: [{{codec: mavlink.imu, topic: /t, qos: {{deadline: {bad}}}}}]}}"
+        );
+        let (_, problems) = read(&text);
+        assert!(problems.contains("deadline"), "{bad}: {problems}");
+    }
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Single values: what a key may hold, and what to say when it holds something else.
 
-use std::{net::IpAddr, ops::RangeInclusive};
+use std::{net::IpAddr, ops::RangeInclusive, time::Duration};
 
 use rostrans_core::{
     rule::SerialSpec,
-    topic::{Durability, Qos, Reliability},
+    topic::{Durability, Liveliness, Qos, Reliability},
 };
 use serde_json::{Map, Number, Value};
 
@@ -113,7 +113,28 @@ pub(super) fn choice<T: Copy>(entry: &Entry, words: &[(&str, T)], cx: &mut Cx<'_
     found
 }
 
-/// `qos: sensor_data`, or a block of `reliability`, `durability`, `depth` that changes `base`.
+/// A period such as `100ms`, `0.5 s` or, in seconds, `0.5`.
+fn period(entry: &Entry, cx: &mut Cx<'_>) -> Option<Duration> {
+    let text = text(entry, cx)?;
+    let (number, nanoseconds) = ["ns", "us", "ms", "s"]
+        .into_iter()
+        .zip([1.0, 1e3, 1e6, 1e9])
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))
+        .unwrap_or((text, 1e9));
+    let parsed = number.trim_end().parse::<f64>().ok().map(|n| n * nanoseconds);
+    // Compared before the conversion, which takes no infinity.
+    let possible = parsed.filter(|ns| (MIN_PERIOD_NS..=MAX_PERIOD_NS).contains(ns));
+    if possible.is_none() {
+        let problem = format!("{} is no period: {}", entry.key, entry.value.describe());
+        cx.error(entry.line, problem, "write e.g. 100ms or 1.5s, from 1 ms to a year; leave it out for none");
+    }
+    possible.map(|ns| Duration::from_secs_f64(ns / 1e9))
+}
+
+const MIN_PERIOD_NS: f64 = 1e6;
+const MAX_PERIOD_NS: f64 = 365.0 * 86_400.0 * 1e9;
+
+/// `qos: sensor_data`, or a block of single policies that change `base`.
 pub(super) fn qos(entry: &Entry, base: Qos, cx: &mut Cx<'_>) -> Qos {
     let presets =
         [("sensor_data", Qos::sensor_data()), ("reliable", Qos::reliable()), ("latched", Qos::latched(1))];
@@ -133,6 +154,19 @@ pub(super) fn qos(entry: &Entry, base: Qos, cx: &mut Cx<'_>) -> Qos {
     if let Some(entry) = fields.take("depth") {
         let depth = int(entry, 1..=MAX_DEPTH, cx).and_then(|n| u16::try_from(n).ok());
         qos.depth = depth.unwrap_or(qos.depth);
+    }
+    if let Some(entry) = fields.take("liveliness") {
+        let words = [("automatic", Liveliness::Automatic), ("manual_by_topic", Liveliness::ManualByTopic)];
+        qos.liveliness = choice(entry, &words, cx).unwrap_or(qos.liveliness);
+    }
+    for (key, to) in [
+        ("deadline", &mut qos.deadline),
+        ("lifespan", &mut qos.lifespan),
+        ("liveliness_lease_duration", &mut qos.liveliness_lease),
+    ] {
+        if let Some(entry) = fields.take(key) {
+            *to = period(entry, cx).or(*to);
+        }
     }
     fields.finish("'qos'", cx);
     qos
