@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use super::Core;
-use super::lane::Turn;
+use super::lane::{Path, Turn};
 use super::outbox::Outbox;
 use super::peer::Address;
 use super::send::send_slot;
 use super::writer::LocalWriter;
 use crate::guid::Guid;
-use crate::wire::{AckNack, NackFrag, Prefix};
+use crate::wire::{AckNack, Entity, NackFrag, Prefix};
 
 impl Core {
     /// A reader says what it has and what it lacks.
@@ -145,7 +145,12 @@ impl LocalWriter {
             // What a keep-last history has given up since is skipped.
             let slot = self.history.get(seq).filter(|s| s.only_to.is_none_or(|only| only == reader));
             if let Some(slot) = slot {
-                let next = send_slot(slot, entity, reader.entity, reader.prefix, fragment, lane, me, out);
+                let whole = repair_whole(entity, lane.path);
+                if slot.payload.as_slice().len() > whole {
+                    self.last_fragmented = self.last_fragmented.max(seq);
+                }
+                let next =
+                    send_slot(slot, entity, reader.entity, reader.prefix, fragment, lane, whole, me, out);
                 proxy.repairs.sent(next);
                 return (out.last_len(), Some(Turn::Repair(entity, reader)));
             }
@@ -158,4 +163,13 @@ impl LocalWriter {
         }
         (0, None)
     }
+}
+
+/// Up to which size a sample is sent again in one piece.
+///
+/// What was lost on a network goes in fragments that the IP layer need not split: some networks drop such parts always,
+/// and where each may be lost, a sample in one piece is lost that many times as often.
+fn repair_whole(writer: Entity, path: Path) -> usize {
+    let builtin = writer.ends_with(&[0xc2]);
+    if builtin { path.whole() } else { path.whole().min(usize::from(path.fragment())) }
 }

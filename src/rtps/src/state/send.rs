@@ -242,7 +242,8 @@ fn fresh(
         return (0, None);
     };
     let reader = slot.only_to.map_or(dest.reader, |only| only.entity);
-    let next = send_slot(slot, entity, reader, prefix, job.fragment, lane, me, out);
+    let whole = lane.path.whole();
+    let next = send_slot(slot, entity, reader, prefix, job.fragment, lane, whole, me, out);
     let bytes = out.last_len();
     if let Some(fragment) = next {
         job.fragment = fragment;
@@ -273,6 +274,7 @@ pub(super) fn send_slot(
     prefix: Prefix,
     fragment: u32,
     lane: &Lane,
+    whole: usize,
     me: Prefix,
     out: &mut Outbox,
 ) -> Option<u32> {
@@ -288,7 +290,7 @@ pub(super) fn send_slot(
         });
         return None;
     }
-    if payload.len() <= lane.path.whole() {
+    if payload.len() <= whole {
         out.message(lane.to, me, |e| {
             head(e);
             e.data(reader, writer, slot.seq, slot.related, payload);

@@ -53,8 +53,6 @@ pub(super) struct Book {
     /// Nodes talk to themselves.
     pub(super) match_own: bool,
     pub(super) delivered: u64,
-    /// Bytes that were to be moved to readers.
-    pub(super) bytes: u64,
 }
 
 /// A sample older than this is not meant for a new volatile reader.
@@ -87,8 +85,6 @@ impl Book {
 
     pub(super) fn wrote(&mut self, writer: usize, len: usize, only_to: Option<Guid>, at: Instant) {
         self.written[writer].push(Written { len, only_to, at });
-        let readers = self.pairs.iter().filter(|((w, _), p)| *w == writer && p.since.is_some()).count();
-        self.bytes += (len * readers) as u64;
     }
 
     /// Payload number `seq` of a writer: a piece of a long pattern, so that nothing is made or copied.

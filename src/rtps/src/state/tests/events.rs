@@ -14,6 +14,7 @@ pub(super) enum Event {
     Join,
     Leave,
     Crash,
+    Move,
     Cut,
     OneWay,
     Pause,
@@ -29,6 +30,7 @@ impl Event {
             Event::Join,
             Event::Leave,
             Event::Crash,
+            Event::Move,
             Event::Cut,
             Event::OneWay,
             Event::Pause,
@@ -36,8 +38,8 @@ impl Event {
         ];
         match family {
             Family::Links | Family::Big => &[],
-            Family::Churn => &ALL[..5],
-            Family::Outages => &ALL[5..],
+            Family::Churn => &ALL[..6],
+            Family::Outages => &ALL[6..],
             Family::All => ALL,
         }
     }
@@ -55,7 +57,8 @@ impl World {
             Event::Join => self.join(),
             Event::Leave if alive.len() > 2 => self.leave(node),
             Event::Crash if alive.len() > 2 => self.crash(node),
-            Event::Create | Event::Leave | Event::Crash => {}
+            Event::Move if self.net.nodes[node].paused.is_none() => self.move_away(node),
+            Event::Create | Event::Move | Event::Leave | Event::Crash => {}
             Event::Cut => {
                 let group: BTreeSet<Place> = (0..PLACES).filter(|_| self.rng.below(2) == 0).collect();
                 let both = self.rng.below(3) > 0;
@@ -120,14 +123,21 @@ impl World {
         book.rematch(node, &self.net.nodes[node].core);
     }
 
-    fn join(&mut self) {
+    /// A free place, mostly one where another node was before.
+    fn free_place(&mut self) -> Option<Place> {
         let taken: Vec<_> = self.net.nodes.iter().filter(|n| n.alive).map(|n| n.place).collect();
         let free: Vec<Place> = (0..PLACES).filter(|p| !taken.contains(p)).collect();
-        if free.is_empty() {
-            return;
-        }
-        // Mostly where another one was before.
-        let place = free[self.rng.pick(free.len().min(2))];
+        (!free.is_empty()).then(|| free[self.rng.pick(free.len().min(2))])
+    }
+
+    /// Other addresses for the same participant.
+    fn move_away(&mut self, node: usize) {
+        let Some(place) = self.free_place() else { return };
+        self.net.move_to(node, place);
+    }
+
+    fn join(&mut self) {
+        let Some(place) = self.free_place() else { return };
         self.net.add(place);
         let node = self.net.nodes.len() - 1;
         for _ in 0..self.rng.below(4) {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::link::IP_FRAGMENT;
 use super::sim::{BEST_EFFORT, LATCHED, Net, PERFECT, RELIABLE, numbers, payload};
 use super::trace::line;
 use crate::endpoint::{EndpointQos, WriteOptions};
@@ -147,4 +148,18 @@ fn what_is_missing_after_part_of_an_answer_is_asked_for_again() {
     assert!(proxy.is_due(now + Duration::from_millis(10)), "the second one is forgotten");
     proxy.offer(2, Arrival::Irrelevant, room, |_, _| {});
     assert!(!proxy.is_due(now + Duration::from_millis(10)));
+}
+
+#[test]
+fn a_network_that_drops_what_it_would_have_to_split_carries_reliable_samples() {
+    let mut net = Net::new(7, 2, true, PERFECT);
+    net.faults.mtu = Some(IP_FRAGMENT);
+    let writer = net.writer(0, "t", RELIABLE);
+    let (_, log) = net.reader(1, "t", RELIABLE);
+    net.run(2 * SECOND);
+    for n in 0..4 {
+        net.write(0, writer, payload(n, 8000)).unwrap();
+    }
+    net.run(SECOND);
+    assert_eq!(numbers(&log, |_| 8000), [0, 1, 2, 3]);
 }

@@ -35,7 +35,7 @@ pub(super) struct Uplink {
 }
 
 /// Payload of one IP packet on Ethernet.
-const IP_FRAGMENT: usize = 1472;
+pub(super) const IP_FRAGMENT: usize = 1472;
 
 impl Faults {
     pub(super) fn new(ip_fragments: bool) -> Self {

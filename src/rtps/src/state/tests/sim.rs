@@ -50,6 +50,8 @@ pub(super) struct Net {
     sent: u64,
     /// Datagrams that participants sent, and a hash of them and their times.
     pub(super) count: u64,
+    /// Those of them that carry no sample.
+    pub(super) control: u64,
     pub(super) trace: u64,
     start: Instant,
     /// Print every datagram.
@@ -102,6 +104,7 @@ impl Net {
             wire: BTreeMap::new(),
             sent: 0,
             count: 0,
+            control: 0,
             trace: 0,
             start,
             verbose: false,
@@ -177,6 +180,14 @@ impl Net {
         });
     }
 
+    /// Gives a participant the addresses of another place.
+    pub(super) fn move_to(&mut self, node: usize, place: Place) {
+        let ports = Self::ports(self.lan, place);
+        (self.nodes[node].ports, self.nodes[node].place) = (ports, place);
+        let network = Self::network(self.lan, ports);
+        self.act(node, |core, now, out| core.set_network(network, now, out));
+    }
+
     pub(super) fn writer(&mut self, node: usize, topic: &str, qos: EndpointQos) -> Guid {
         self.act(node, |core, now, out| core.create_writer(spec(topic, qos), now, out).0)
     }
@@ -242,6 +253,7 @@ impl Net {
             let len = head.len() + body.len();
             assert!(len <= 65_507, "datagram of {len} bytes");
             self.count += 1;
+            self.control += u64::from(!super::trace::carries_data(head));
             self.note(from, to, head, len);
             if let Some(capture) = &mut self.capture {
                 capture.push([head, body].concat());

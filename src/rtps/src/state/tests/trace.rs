@@ -39,3 +39,15 @@ pub(super) fn line(bytes: &[u8]) -> Option<String> {
     }
     Some(text)
 }
+
+/// Whether a datagram carries a sample, part of one or an announcement; the rest is what keeps order.
+pub(super) fn carries_data(bytes: &[u8]) -> bool {
+    let mut rest = bytes.get(20..).unwrap_or_default();
+    while let [id, _, a, b, after @ ..] = rest {
+        if matches!(id, 0x15 | 0x16) {
+            return true;
+        }
+        rest = after.get(usize::from(u16::from_le_bytes([*a, *b]))..).unwrap_or_default();
+    }
+    false
+}

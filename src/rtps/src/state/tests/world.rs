@@ -6,6 +6,7 @@
 //!   converge()               all is mended; everybody has what is due
 //!   silence()                nothing but announcements
 //!   farewell()               all but one leave; nothing of them stays
+//!   thrift()                 no storm of heartbeats and requests
 //! ```
 
 use std::sync::{Arc, Mutex};
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use super::book::Book;
 use super::events::Event;
-use super::link::{Faults, Uplink};
+use super::link::{Faults, IP_FRAGMENT, Uplink};
 use super::sim::{Link, Net, PERFECT, Rng, spec};
 use crate::endpoint::{EndpointQos, History, WriteOptions};
 use crate::error::WriteError;
@@ -78,6 +79,9 @@ impl World {
             let bytes_per_s = [2_000_000, 10_000_000, 60_000_000][rng.pick(3)];
             faults.uplink = Some(Uplink { bytes_per_s, queue: 70_000 + rng.below(400_000) });
         }
+        if lan && rng.below(4) == 0 {
+            faults.mtu = Some(IP_FRAGMENT);
+        }
         if family.has(Family::Outages) && rng.below(3) == 0 {
             faults.burst = Some([1 + rng.below(20), 20 + rng.below(300)]);
         }
@@ -121,6 +125,7 @@ impl World {
         self.converge();
         self.silence();
         self.farewell();
+        self.thrift();
         let delivered = self.book.lock().unwrap().delivered;
         Outcome { trace: self.net.trace, datagrams: self.net.count, delivered }
     }
@@ -295,5 +300,15 @@ impl World {
         }
         self.net.run(self.lease + Duration::from_secs(2));
         assert_eq!(super::residue::of(&self.net.nodes[stays].core), Vec::<String>::new());
+    }
+
+    /// What keeps order is not much more than what is kept in order.
+    fn thrift(&self) {
+        let data = self.net.count - self.net.control;
+        let nodes = self.net.nodes.len() as u64;
+        // Every two of them may greet each other again and again, or one may call for a dead one until its lease ends.
+        let company = (nodes * nodes) * self.net.elapsed().as_secs() * 8;
+        let most = 2 * data + company;
+        assert!(self.net.control <= most, "{} control datagrams for {data} of data", self.net.control);
     }
 }
