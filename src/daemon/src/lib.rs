@@ -21,6 +21,7 @@ mod logging;
 mod network;
 mod params;
 mod print_rules;
+mod qos;
 mod run;
 mod signals;
 mod summary;

@@ -7,9 +7,11 @@ use std::{
 
 use rostrans_core::{
     rule::{ForwardRule, LinkConfig, RosSelector, Source, Target},
-    topic::{Durability, Liveliness, Qos, Reliability, TopicSpec},
+    topic::TopicSpec,
 };
 use rostrans_engine::topology::{Device, RouteSpec, Topology, TransportSpec};
+
+use crate::qos;
 
 /// Prints a topology.
 pub(crate) fn print(topology: &Topology) -> String {
@@ -98,12 +100,12 @@ fn link(out: &mut Out, link: &LinkConfig) {
     if let Some(topic) = &link.topic {
         out.field(8, "topic", topic.name.as_str());
         out.field(8, "msg_type", topic.msg_type.as_str());
-        out.field(8, "qos", &qos(topic.qos));
+        out.field(8, "qos", &qos::to_yaml(topic.qos));
     }
     if !link.ports.is_empty() {
         out.line(8, "ports:");
         for (name, TopicSpec { name: topic, msg_type, qos: port_qos }) in &link.ports {
-            let value = format!("{{topic: {topic}, msg_type: {msg_type}, qos: {}}}", qos(*port_qos));
+            let value = format!("{{topic: {topic}, msg_type: {msg_type}, qos: {}}}", qos::to_yaml(*port_qos));
             out.field(10, &scalar(name.as_str()), &value);
         }
     }
@@ -142,31 +144,6 @@ fn route(out: &mut Out, transport: &TransportSpec, route: &RouteSpec) {
         out.line(6, &format!("- link_name: link{}", index + 1));
         target(out, *endpoint);
     }
-}
-
-pub(crate) fn qos(qos: Qos) -> String {
-    let reliability = match qos.reliability {
-        Reliability::BestEffort => "best_effort",
-        Reliability::Reliable => "reliable",
-    };
-    let durability = match qos.durability {
-        Durability::Volatile => "volatile",
-        Durability::TransientLocal => "transient_local",
-    };
-    let mut text = format!("{{reliability: {reliability}, durability: {durability}, depth: {}", qos.depth);
-    if qos.liveliness == Liveliness::ManualByTopic {
-        text += ", liveliness: manual_by_topic";
-    }
-    for (key, period) in [
-        ("deadline", qos.deadline),
-        ("lifespan", qos.lifespan),
-        ("liveliness_lease_duration", qos.liveliness_lease),
-    ] {
-        if let Some(period) = period {
-            write!(text, ", {key}: {period:?}").unwrap_or_default();
-        }
-    }
-    text + "}"
 }
 
 /// An IPv6 address holds colons and is quoted.

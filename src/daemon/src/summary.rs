@@ -6,12 +6,12 @@ use rostrans_core::{
     adapter::AdapterInfo,
     rule::{Direction, ForwardRule, LinkConfig},
     text::printable,
-    topic::{Durability, Qos, Reliability, TopicSpec},
+    topic::TopicSpec,
     transport::Framing,
 };
 use rostrans_engine::topology::{Device, LinkTarget, Topology, TransportId};
 
-use crate::table::Table;
+use crate::{qos, table::Table};
 
 /// How a socket or port does.
 #[derive(Clone, Debug, Default)]
@@ -129,27 +129,10 @@ fn topic_row(rule: &ForwardRule, link: &LinkConfig, topic: &TopicSpec) -> [Strin
         topic.name.to_string(),
         arrow.to_owned(),
         topic.msg_type.to_string(),
-        qos(topic.qos),
+        qos::in_words(topic.qos),
         rule.rule_id.to_string(),
         codec(link),
     ]
-}
-
-fn qos(qos: Qos) -> String {
-    let reliability = match qos.reliability {
-        Reliability::BestEffort => "best effort",
-        Reliability::Reliable => "reliable",
-    };
-    let mut text = match qos.durability {
-        Durability::Volatile => reliability.to_owned(),
-        Durability::TransientLocal => format!("{reliability}, latched {}", qos.depth),
-    };
-    let periods =
-        [("deadline", qos.deadline), ("lifespan", qos.lifespan), ("liveliness lease", qos.liveliness_lease)];
-    for (what, period) in periods {
-        text.extend(period.map(|period| format!(", {what} {period:?}")));
-    }
-    text
 }
 
 fn services(topology: &Topology) -> Table {

@@ -148,7 +148,7 @@ fn qos_presets_and_parts_are_understood() {
         "{deadline: 100ms, lifespan: 2.5 s, liveliness: manual_by_topic, liveliness_lease_duration: 3}";
     assert_eq!(qos(text), timed);
     // What --print-rules prints reads back the same.
-    assert_eq!(qos(&crate::print_rules::qos(timed)), timed);
+    assert_eq!(qos(&crate::qos::to_yaml(timed)), timed);
 }
 
 #[test]
