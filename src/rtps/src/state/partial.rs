@@ -24,7 +24,11 @@ const REFUSED: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Partial {
     pub(crate) seq: i64,
+    /// What has arrived, up to the last byte of it: it grows with each fragment, since zeros in advance would cost as
+    /// much as the copy.
     buf: Vec<u8>,
+    /// Bytes of the whole sample; `buf` has room for them.
+    total: usize,
     fragment_size: usize,
     /// One flag per fragment.
     have: Vec<bool>,
@@ -74,7 +78,7 @@ pub(crate) enum Added {
 impl Partials {
     /// Bytes set aside.
     pub(crate) fn bytes(&self) -> usize {
-        self.items.iter().map(|item| item.buf.len()).sum()
+        self.items.iter().map(|item| item.total).sum()
     }
 
     /// How many samples there are.
@@ -130,7 +134,7 @@ impl Partials {
             },
         };
         let Some(item) = self.items.get_mut(index) else { return Added::Malformed };
-        if item.buf.len() != total || item.fragment_size != size || !item.fill(frag, now) {
+        if item.total != total || item.fragment_size != size || !item.fill(frag, now) {
             return Added::Malformed;
         }
         if item.missing > 0 {
@@ -175,7 +179,8 @@ impl Partials {
         }
         self.items.push(Partial {
             seq: frag.seq,
-            buf: vec![0; total],
+            buf: Vec::with_capacity(total),
+            total,
             fragment_size: size,
             have: vec![false; fragments],
             missing: fragments,
@@ -197,14 +202,19 @@ impl Partial {
         let mut rest = frag.payload;
         for index in first..first.saturating_add(usize::from(frag.count)) {
             let start = index.saturating_mul(self.fragment_size);
-            let end = (start.saturating_add(self.fragment_size)).min(self.buf.len());
-            let (Some(have), Some(to)) = (self.have.get_mut(index), self.buf.get_mut(start..end)) else {
+            let end = (start.saturating_add(self.fragment_size)).min(self.total);
+            let (Some(have), Some(len)) = (self.have.get_mut(index), end.checked_sub(start)) else {
                 return false;
             };
-            let Some((bytes, after)) = rest.split_at_checked(to.len()) else { return false };
+            let Some((bytes, after)) = rest.split_at_checked(len) else { return false };
             rest = after;
             if !*have {
-                to.copy_from_slice(bytes);
+                if self.buf.len() <= start {
+                    self.buf.resize(start, 0);
+                    self.buf.extend_from_slice(bytes);
+                } else if let Some(hole) = self.buf.get_mut(start..end) {
+                    hole.copy_from_slice(bytes);
+                }
                 *have = true;
                 self.missing -= 1;
                 self.touched = now;
