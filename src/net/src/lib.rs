@@ -25,6 +25,6 @@ mod socket;
 pub use interface::{Interface, interfaces};
 pub use mmsg::{Datagram, Received, RecvBatch, send_batch};
 pub use socket::{
-    BindOptions, Granted, bind, join_multicast, leave_multicast, multicast_through, set_multicast_if,
-    wait_readable,
+    BindOptions, Granted, bind, join_multicast, leave_multicast, multicast_through, readable,
+    set_multicast_if, wait_readable,
 };

@@ -127,11 +127,18 @@ impl RecvBatch {
     ///
     /// **Errors**: `WouldBlock` when there is none; on Linux also a pending ICMP error such as `ConnectionRefused`.
     pub fn recv(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+        self.recv_some(socket, usize::MAX)
+    }
+
+    /// [`RecvBatch::recv`] of at most `max` datagrams. Fewer big ones stay in the processor's cache until they are used.
+    ///
+    /// **Errors**: as for `recv`.
+    pub fn recv_some(&mut self, socket: &UdpSocket, max: usize) -> io::Result<usize> {
         self.filled = 0;
         let head_len = HEAD.min(self.slot_len);
         let heads = self.heads.chunks_exact_mut(HEAD);
         let slots = self.buf.chunks_exact_mut(self.slot_len.max(1));
-        let buffers = heads.zip(slots).zip(&mut self.parts);
+        let buffers = heads.zip(slots).zip(&mut self.parts).take(max);
         for (((head, slot), parts), (name, header)) in
             buffers.zip(self.names.iter_mut().zip(&mut self.headers))
         {
@@ -147,7 +154,7 @@ impl RecvBatch {
             header.msg_hdr.msg_iovlen = if tail.is_empty() { 1 } else { 2 };
             header.msg_hdr.msg_flags = 0;
         }
-        let count = u32::try_from(self.headers.len()).unwrap_or(u32::MAX);
+        let count = u32::try_from(self.headers.len().min(max)).unwrap_or(u32::MAX);
         // SAFETY: `count` headers are valid and point into this value's own boxes, which the kernel may write;
         // no timeout is given.
         let n = unsafe {

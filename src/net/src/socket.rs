@@ -116,6 +116,14 @@ pub fn set_multicast_if(socket: &UdpSocket, local: Ipv4Addr, loopback: bool) -> 
 ///
 /// **Errors**: the sockets are not valid; more than 64 sockets.
 pub fn wait_readable(sockets: &[&UdpSocket], timeout: Option<Duration>) -> io::Result<bool> {
+    Ok(readable(sockets, timeout)? != 0)
+}
+
+/// [`wait_readable`] that tells which sockets can be read: bit 0 stands for the first one. A pending error counts as
+/// readable.
+///
+/// **Errors**: the sockets are not valid; more than 64 sockets.
+pub fn readable(sockets: &[&UdpSocket], timeout: Option<Duration>) -> io::Result<u64> {
     let mut fds = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; 64];
     let Some(used) = fds.get_mut(..sockets.len()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "more than 64 sockets"));
@@ -123,5 +131,8 @@ pub fn wait_readable(sockets: &[&UdpSocket], timeout: Option<Duration>) -> io::R
     for (slot, socket) in used.iter_mut().zip(sockets) {
         slot.fd = socket.as_raw_fd();
     }
-    crate::mmsg::poll(used, timeout)
+    if !crate::mmsg::poll(used, timeout)? {
+        return Ok(0);
+    }
+    Ok(used.iter().rev().fold(0, |bits, fd| bits << 1 | u64::from(fd.revents != 0)))
 }

@@ -3,7 +3,7 @@
 
 use std::{io, net::UdpSocket, time::Duration};
 
-use rostrans_net::{BindOptions, Datagram, RecvBatch, bind, send_batch, wait_readable};
+use rostrans_net::{BindOptions, Datagram, RecvBatch, bind, readable, send_batch, wait_readable};
 
 /// Where a slot of a [`RecvBatch`] goes on in a second block.
 const HEAD: usize = 25 * 64;
@@ -89,4 +89,29 @@ fn an_empty_socket_would_block() {
     let error = RecvBatch::new(2, 64).recv(&a).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
     assert!(!wait_readable(&[&a], Some(Duration::ZERO)).unwrap());
+}
+
+#[test]
+fn only_sockets_with_something_to_read_are_named() {
+    let (a, b) = pair("127.0.0.1:0");
+    let (c, _) = pair("127.0.0.1:0");
+    send_batch(&a, &[Datagram::new(b"x", b.local_addr().ok())]).unwrap();
+    assert_eq!(readable(&[&c, &b, &a], Some(Duration::from_secs(5))).unwrap(), 0b010);
+}
+
+#[test]
+fn a_smaller_batch_leaves_the_rest_for_the_next() {
+    let (a, b) = pair("127.0.0.1:0");
+    let to = b.local_addr().ok();
+    let numbers: Vec<[u8; 1]> = (0..5).map(|n| [n]).collect();
+    let datagrams: Vec<_> = numbers.iter().map(|n| Datagram::new(n, to)).collect();
+    send_batch(&a, &datagrams).unwrap();
+    let mut batch = RecvBatch::new(8, 64);
+    let mut seen = Vec::new();
+    while seen.len() < 5 {
+        assert!(wait_readable(&[&b], Some(Duration::from_secs(5))).unwrap());
+        assert!(batch.recv_some(&b, 2).unwrap() <= 2);
+        seen.extend(batch.iter().map(|d| d.bytes[0]));
+    }
+    assert_eq!(seen, [0, 1, 2, 3, 4]);
 }

@@ -6,14 +6,20 @@ use std::sync::atomic::Ordering;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rostrans_net::{RecvBatch, wait_readable};
+use rostrans_net::{RecvBatch, readable};
 use tracing::error;
 
 use super::{Shared, lock};
 use crate::state::{Inbox, Outbox};
 
-/// Datagrams taken per system call.
-const SLOTS: usize = 16;
+/// Datagrams taken per system call at most.
+const SLOTS: usize = 64;
+/// The same while only few come at a time: each slot offered costs a little.
+const FEW_SLOTS: usize = 8;
+/// The same while they are big: what is read must still be in the cache when it is copied into its sample.
+const BIG_SLOTS: usize = 4;
+/// A datagram from this size on is big.
+const BIG: usize = 16 << 10;
 /// Largest UDP datagram.
 const SLOT_LEN: usize = 65_536;
 /// System calls on one socket before the others get their turn.
@@ -38,24 +44,31 @@ fn receive(shared: &Shared) {
     let mut batch = RecvBatch::new(SLOTS, SLOT_LEN);
     let mut out = Outbox::default();
     let mut inbox = Inbox::default();
+    let mut max = FEW_SLOTS;
     while !shared.closed.load(Ordering::Relaxed) {
-        if let Err(error) = wait_readable(&sockets, Some(LOOK_AROUND)) {
-            error!(%error, "cannot wait for the RTPS sockets");
-            return;
-        }
+        let ready = match readable(&sockets, Some(LOOK_AROUND)) {
+            Ok(ready) => ready,
+            Err(error) => {
+                error!(%error, "cannot wait for the RTPS sockets");
+                return;
+            }
+        };
         // A look that static peers cause at this moment will do.
         if let Ok(mut watch) = shared.watch.try_lock()
             && watch.is_due(Instant::now())
         {
             shared.follow_network(&mut watch, &mut out);
         }
-        for socket in &sockets {
+        for socket in sockets.iter().enumerate().filter(|(n, _)| ready >> n & 1 != 0).map(|(_, s)| s) {
             for _ in 0..ROUNDS {
                 // An error is "nothing there" or the echo of something we sent to a closed port.
-                let Ok(count) = batch.recv(socket) else { break };
+                let Ok(count) = batch.recv_some(socket, max) else { break };
                 take(shared, &batch, &mut out, &mut inbox);
                 hand_over(shared, &mut inbox);
-                if count < batch.slots() {
+                let full = count == max;
+                let big = batch.iter().any(|d| d.bytes.len() >= BIG);
+                max = if big { BIG_SLOTS } else { (2 * count).clamp(FEW_SLOTS, SLOTS) };
+                if !full {
                     break;
                 }
             }
