@@ -69,6 +69,7 @@ fn participant(now: Instant) -> (Core, Guid) {
         lease: Duration::from_secs(20),
         builtin: BUILTIN_ENDPOINTS,
         user_data: Vec::new(),
+        receive_buffer: 0,
     };
     let limits = Limits { peers: 4, endpoints_per_peer: 16, pending_bytes: 1 << 20, ..Limits::default() };
     let config = CoreConfig {

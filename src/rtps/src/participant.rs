@@ -49,6 +49,7 @@ impl Participant {
                 lease: config.lease,
                 builtin: BUILTIN_ENDPOINTS,
                 user_data: config.user_data,
+                receive_buffer: sockets.receive_buffer,
             },
             network,
             match_own: config.match_own,

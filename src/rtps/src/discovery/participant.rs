@@ -34,6 +34,8 @@ pub(crate) struct ParticipantData {
     /// Builtin endpoints it has, a bit each.
     pub(crate) builtin: u32,
     pub(crate) user_data: Vec<u8>,
+    /// Bytes that the socket for samples holds, 0 when it is not told. Only our own engine tells.
+    pub(crate) receive_buffer: usize,
 }
 
 impl ParticipantData {
@@ -45,7 +47,9 @@ impl ParticipantData {
             lease: DEFAULT_LEASE,
             builtin: DISCOVERY_ENDPOINTS,
             user_data: Vec::new(),
+            receive_buffer: 0,
         };
+        let (mut vendor, mut buffer) = ([0; 2], 0);
         for param in Params::encapsulated(payload)? {
             let (id, mut value) = param?;
             match id {
@@ -61,8 +65,14 @@ impl ParticipantData {
                 }
                 pid::BUILTIN_ENDPOINT_SET => data.builtin = value.u32()?,
                 pid::USER_DATA => data.user_data = read_octets(&mut value)?,
+                pid::VENDOR_ID => vendor = value.array()?,
+                pid::RECEIVE_BUFFER => buffer = value.u32().unwrap_or(0),
                 _ => {}
             }
+        }
+        // The same number may mean anything to another vendor.
+        if vendor == VENDOR_ID {
+            data.receive_buffer = usize::try_from(buffer).unwrap_or(0);
         }
         if data.guid == Guid::UNKNOWN { Err(Malformed) } else { Ok(data) }
     }
@@ -82,6 +92,8 @@ impl ParticipantData {
         params.put(pid::PARTICIPANT_LEASE, &write_duration(Some(self.lease)));
         params.put(pid::BUILTIN_ENDPOINT_SET, &self.builtin.to_le_bytes());
         params.octets(pid::USER_DATA, &self.user_data);
+        params
+            .put(pid::RECEIVE_BUFFER, &u32::try_from(self.receive_buffer).unwrap_or(u32::MAX).to_le_bytes());
         params.end();
         buf
     }
@@ -100,6 +112,7 @@ mod tests {
             lease: Duration::from_millis(20_500),
             builtin: BUILTIN_ENDPOINTS,
             user_data: b"enclave=/;".to_vec(),
+            receive_buffer: 4 << 20,
         };
         assert_eq!(ParticipantData::parse(&data.payload()), Ok(data));
     }

@@ -27,6 +27,8 @@ pub(crate) struct Sockets {
     pub(crate) multicast: Pair,
     /// Where multicast leaves.
     pub(crate) exits: Mutex<Vec<Exit>>,
+    /// What the sockets for samples hold, in bytes.
+    pub(crate) receive_buffer: usize,
     /// Where a datagram wakes the receive thread.
     doorbell: Option<SocketAddr>,
 }
@@ -81,7 +83,7 @@ pub(crate) fn open(config: &ParticipantConfig) -> Result<(Sockets, Watch, Networ
         return Ok((Sockets::default(), Watch::idle(plan), Network::default()));
     }
     plan.family = available(config.family);
-    let (participant, metatraffic, user) = bind_pair(ports, plan.family, config)?;
+    let (participant, metatraffic, user, receive_buffer) = bind_pair(ports, plan.family, config)?;
     plan.participant = participant;
     if participant >= SEARCHED {
         warn!(
@@ -91,7 +93,7 @@ pub(crate) fn open(config: &ParticipantConfig) -> Result<(Sockets, Watch, Networ
         );
     }
 
-    let mut sockets = Sockets { doorbell: Some(doorbell(&plan)), ..Sockets::default() };
+    let mut sockets = Sockets { receive_buffer, doorbell: Some(doorbell(&plan)), ..Sockets::default() };
     let failed = RtpsError::Socket;
     let receivers =
         if range == DiscoveryRange::Subnet { open_multicast(&plan, config) } else { Pair::default() };
@@ -142,23 +144,26 @@ fn bind_pair(
     ports: Ports,
     family: IpFamily,
     config: &ParticipantConfig,
-) -> Result<(u16, Pair, Pair), RtpsError> {
-    let mut small = None;
+) -> Result<(u16, Pair, Pair, usize), RtpsError> {
+    let mut buffer = 0;
     for participant in ports.participants() {
         let mut at = |port| {
             Pair::open(family, |any| {
                 let (socket, granted) = bind(SocketAddr::new(any, port), &options(config))?;
-                small = (granted.recv_buffer < SMALL_BUFFER).then_some(granted.recv_buffer);
+                buffer = granted.recv_buffer;
                 Ok(socket)
             })
         };
         let pair = at(ports.metatraffic(participant)).and_then(|m| Ok((m, at(ports.user(participant))?)));
         match pair {
             Ok((metatraffic, user)) => {
-                if let Some(bytes) = small {
-                    warn!(bytes, "small receive buffer, big samples may get lost; raise net.core.rmem_max");
+                if buffer < SMALL_BUFFER {
+                    warn!(
+                        bytes = buffer,
+                        "small receive buffer, big samples may get lost; raise net.core.rmem_max"
+                    );
                 }
-                return Ok((participant, metatraffic, user));
+                return Ok((participant, metatraffic, user, buffer));
             }
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
             Err(error) => return Err(RtpsError::Socket(error)),

@@ -27,6 +27,7 @@ mod outbox;
 mod partial;
 mod participants;
 mod peer;
+mod queue;
 mod readdress;
 mod reader;
 mod receive;
@@ -279,7 +280,7 @@ impl Core {
         if let Some(writer) = self.writers.remove(&entity) {
             writer.matched.store(0, Ordering::Relaxed);
             for lane in self.peers.values_mut().flat_map(|p| &mut p.lanes) {
-                lane.forget_writer(entity);
+                lane.queue.forget_writer(entity);
             }
             self.remove_endpoint(Guid { entity, ..self.guid() }, &mut Inbox::default());
             self.withdraw_endpoint(entity, writer.announced, true, now, out);

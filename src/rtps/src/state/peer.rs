@@ -98,7 +98,8 @@ impl Peer {
     /// The lane to an address, opened when there is none.
     pub(crate) fn lane(&mut self, address: Address, bytes_per_s: u64, now: Instant) -> &mut Lane {
         let index = self.lanes.iter().position(|lane| lane.to == address.to).unwrap_or_else(|| {
-            self.lanes.push(Lane::new(address.to, address.path, bytes_per_s, now));
+            let buffer = self.data.receive_buffer;
+            self.lanes.push(Lane::new(address.to, address.path, bytes_per_s, buffer, now));
             self.lanes.len() - 1
         });
         self.lanes.get_mut(index).expect("invariant: found or pushed above")

@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use super::Core;
-use super::lane::{Path, Turn};
+use super::lane::Path;
 use super::outbox::Outbox;
 use super::peer::Address;
+use super::queue::Turn;
 use super::send::send_slot;
 use super::writer::LocalWriter;
 use crate::guid::Guid;

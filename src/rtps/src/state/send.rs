@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::history::{COPY_MAX, Slot};
-use super::lane::{BURST, Job, Lane, Turn};
+use super::lane::{BURST, Lane};
 use super::outbox::Outbox;
 use super::peer::Address;
+use super::queue::{Job, Turn};
 use super::writer::{Dest, LocalWriter};
 use super::{Core, at_latest};
 use crate::endpoint::WriteOptions;
@@ -74,7 +75,7 @@ impl Core {
                 if let Some(peer) = self.peers.get_mut(&dest.prefix) {
                     let address = Address { to: dest.to, path: dest.path };
                     let lane = peer.lane(address, self.config.pace_bytes_per_s, now);
-                    lane.push(Job::new(entity, seq));
+                    lane.queue.push(Job::new(entity, seq, payload.len()));
                     at_latest(&mut self.timers.send, lane.due().unwrap_or(now));
                 }
             } else {
@@ -114,10 +115,11 @@ impl Core {
         let mut touched = Vec::new();
         for (prefix, peer) in &mut self.peers {
             for lane in &mut peer.lanes {
-                while lane.due().is_some_and(|at| at <= now) {
+                let runs = lane.due().is_some_and(|at| at <= now);
+                while runs && lane.may_send(now) && lane.due().is_some() {
                     let mut spent = 0;
                     while spent < BURST {
-                        let Some(turn) = lane.take() else { break };
+                        let Some(turn) = lane.queue.take() else { break };
                         let (Turn::Fresh(Job { writer: entity, .. }) | Turn::Repair(entity, _)) = &turn;
                         let entity = *entity;
                         let Some(writer) = self.writers.get_mut(&entity) else { continue };
@@ -131,12 +133,15 @@ impl Core {
                             }
                         };
                         match again {
-                            Some(turn) => lane.put_back(turn),
+                            Some(turn) => lane.queue.put_back(turn, bytes),
                             None => touched.push(entity),
                         }
                         spent += bytes;
                     }
                     lane.spent(spent, now);
+                }
+                if runs {
+                    lane.pause(now);
                 }
                 if let Some(at) = lane.due() {
                     at_latest(&mut self.timers.send, at);
@@ -161,7 +166,7 @@ impl Core {
         }
         proxy.queued = true;
         let lane = peer.lane(address, self.config.pace_bytes_per_s, now);
-        lane.push_repair(writer, reader);
+        lane.queue.push_repair(writer, reader);
         at_latest(&mut self.timers.send, lane.due().unwrap_or(now));
     }
 

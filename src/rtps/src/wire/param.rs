@@ -31,6 +31,8 @@ pub(crate) mod pid {
     pub(crate) const DATA_REPRESENTATION: u16 = 0x0073;
     pub(crate) const RELATED_SAMPLE_IDENTITY: u16 = 0x0083;
     pub(crate) const RELATED_SAMPLE_IDENTITY_OLD: u16 = 0x800f;
+    /// Ours: size of the socket buffer that samples arrive in, 4 bytes. Other vendors skip it.
+    pub(crate) const RECEIVE_BUFFER: u16 = 0x8b01;
 }
 
 /// Flag in a parameter id: whoever does not know it must not use the rest. Not needed to find the id.
