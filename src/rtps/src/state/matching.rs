@@ -213,8 +213,8 @@ impl Core {
         out: &mut Outbox,
     ) {
         self.acks = self.acks.wrapping_add(1);
-        let acknack =
-            AckNack { reader, writer, missing: SequenceSet::new(1), count: self.acks, is_final: false };
+        let missing = SequenceSet::new(invitation_base(prefix));
+        let acknack = AckNack { reader, writer, missing, count: self.acks, is_final: false };
         out.message(address.to, self.prefix(), |e| {
             e.info_dst(prefix);
             e.acknack(&acknack);
@@ -290,5 +290,25 @@ pub(super) fn unmatch(readers: &mut BTreeMap<Entity, LocalReader>, writer: &Remo
         if let (Some(local), Some(data)) = (readers.get_mut(&proxy.reader), &writer.data) {
             local.unmatched(data.guid);
         }
+    }
+}
+
+/// The number an invitation to a writer of this participant begins with.
+///
+/// A set cannot begin with 0, so that Fast DDS takes it for what it is and answers with a heartbeat at once. From 1 on
+/// it is an acknowledgement of nothing to it, which puts its next heartbeat off for 3 s.
+fn invitation_base([a, b, ..]: Prefix) -> i64 {
+    let is_fast_dds = [a, b] == [0x01, 0x0f];
+    if is_fast_dds { 0 } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invitations_are_as_each_implementation_understands_them() {
+        let of = |vendor: u8| invitation_base([1, vendor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!((of(0x0f), of(0x10), of(0x7e)), (0, 1, 1));
     }
 }
