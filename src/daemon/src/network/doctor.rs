@@ -17,12 +17,12 @@ use rostrans_adapter_dds::Discovery;
 use rostrans_core::diag::Diagnostic;
 
 use self::finding::Level;
-use super::options::{DOMAIN, Given, HELP, JSON, Opt, PEER, RANGE, describe, problem};
+use super::options::{DOMAIN, Given, HELP, INTERFACE, IP, JSON, Opt, PEER, RANGE, describe, problem};
 use crate::{exit::Exit, print, report};
 
 const WAIT: Opt =
     Opt { names: &["--wait"], value: Some("SECONDS"), doc: "look for others for this long (default: 3)" };
-const OPTIONS: &[&Opt] = &[&DOMAIN, &RANGE, &PEER, &WAIT, &JSON, &HELP];
+const OPTIONS: &[&Opt] = &[&DOMAIN, &RANGE, &PEER, &INTERFACE, &IP, &WAIT, &JSON, &HELP];
 
 /// How long to look for others unless `--wait` says otherwise.
 const WAIT_DEFAULT: Duration = Duration::from_secs(3);
@@ -30,6 +30,7 @@ const WAIT_DEFAULT: Duration = Duration::from_secs(3);
 /// What to examine.
 struct Request {
     discovery: Discovery,
+    interfaces: Vec<String>,
     wait: Duration,
     json: bool,
 }
@@ -45,7 +46,7 @@ pub(super) fn main(words: impl Iterator<Item = OsString>) -> Exit {
             return Exit::Usage;
         }
     };
-    let facts = gather::gather(&request.discovery, request.wait, &env);
+    let facts = gather::gather(&request.discovery, &request.interfaces, request.wait, &env);
     let findings = check::all(&facts);
     let shown = if request.json {
         finding::json(&findings, &request.discovery)
@@ -73,7 +74,7 @@ fn parse(
     let discovery = given.discovery(env).map_err(|mut found| problems.append(&mut found));
     match (discovery, wait) {
         (Ok(discovery), Ok(wait)) if problems.is_empty() => {
-            Ok(Some(Request { discovery, wait, json: given.has(&JSON) }))
+            Ok(Some(Request { discovery, interfaces: given.interfaces(), wait, json: given.has(&JSON) }))
         }
         _ => Err(problems),
     }

@@ -11,7 +11,7 @@ use rostrans_adapter_dds::{Discovery, graph::Graph};
 use rostrans_core::{diag::Diagnostic, suggest::nearest, text::excerpt};
 
 use self::select::{Selection, What};
-use super::options::{DOMAIN, Given, HELP, JSON, Opt, PEER, RANGE, WAIT, describe, problem};
+use super::options::{DOMAIN, Given, HELP, INTERFACE, IP, JSON, Opt, PEER, RANGE, WAIT, describe, problem};
 use crate::{exit::Exit, print, report};
 
 const VERBOSE: Opt =
@@ -22,7 +22,8 @@ const WATCH: Opt = Opt {
     value: None,
     doc: "go on, and print again at each change, until Ctrl-C",
 };
-const OPTIONS: &[&Opt] = &[&VERBOSE, &ALL, &DOMAIN, &RANGE, &PEER, &WAIT, &WATCH, &JSON, &HELP];
+const OPTIONS: &[&Opt] =
+    &[&VERBOSE, &ALL, &DOMAIN, &RANGE, &PEER, &INTERFACE, &IP, &WAIT, &WATCH, &JSON, &HELP];
 
 /// Longest look unless `--wait` says otherwise; discovery within a LAN takes a second or two.
 const WAIT_DEFAULT: Duration = Duration::from_secs(5);
@@ -31,6 +32,7 @@ const WAIT_DEFAULT: Duration = Duration::from_secs(5);
 struct Request {
     selection: Selection,
     discovery: Discovery,
+    interfaces: Vec<String>,
     wait: Duration,
     watch: bool,
     json: bool,
@@ -70,9 +72,14 @@ fn parse(
     let wait = given.wait(WAIT_DEFAULT).map_err(|problem| problems.push(problem));
     let discovery = given.discovery(env).map_err(|mut found| problems.append(&mut found));
     match (selection, discovery, wait) {
-        (Ok(selection), Ok(discovery), Ok(wait)) => {
-            Ok(Some(Request { selection, discovery, wait, watch: given.has(&WATCH), json: given.has(&JSON) }))
-        }
+        (Ok(selection), Ok(discovery), Ok(wait)) => Ok(Some(Request {
+            selection,
+            discovery,
+            interfaces: given.interfaces(),
+            wait,
+            watch: given.has(&WATCH),
+            json: given.has(&JSON),
+        })),
         _ => Err(problems),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, time::Duration};
 
-use rostrans_adapter_dds::{Discovery, EnvError};
+use rostrans_adapter_dds::{Discovery, EnvError, IpFamily};
 use rostrans_core::{
     diag::{Diagnostic, Origin},
     suggest::nearest,
@@ -30,6 +30,16 @@ pub(super) const PEER: Opt = Opt {
     names: &["--peer"],
     value: Some("HOST"),
     doc: "also ask this host; may be given several times (default: ROS_STATIC_PEERS)",
+};
+pub(super) const INTERFACE: Opt = Opt {
+    names: &["--interface"],
+    value: Some("NAME"),
+    doc: "use this one only, by name or address; may be given several times",
+};
+pub(super) const IP: Opt = Opt {
+    names: &["--ip"],
+    value: Some("VERSION"),
+    doc: "v4, v6 or both (default: as parameter dds_ip has it)",
 };
 pub(super) const WAIT: Opt =
     Opt { names: &["--wait"], value: Some("SECONDS"), doc: "look for this long at most (default: 5)" };
@@ -102,7 +112,12 @@ impl Given {
         self.options.iter().filter(move |(name, _)| *name == key).map(|(_, value)| value.as_str())
     }
 
-    /// Where to look: the environment, changed by `--domain`, `--range` and `--peer`.
+    /// Interfaces to use; none means all.
+    pub(super) fn interfaces(&self) -> Vec<String> {
+        self.all(&INTERFACE).map(str::to_owned).collect()
+    }
+
+    /// Where to look: the environment, changed by `--domain`, `--range`, `--peer` and `--ip`.
     ///
     /// **Errors**: every bad value, under the name it was given by.
     pub(super) fn discovery(
@@ -133,7 +148,20 @@ impl Given {
                 format!("{}: invalid value '{}'", option.unwrap_or(error.variable), excerpt(&error.value));
             Diagnostic::error(origin, message, error.allowed)
         };
-        Discovery::from_env(look_up).map_err(|errors| errors.into_iter().map(told).collect())
+        let ip = self.all(&IP).last().map(|text| match text {
+            "v4" => Ok(IpFamily::V4),
+            "v6" => Ok(IpFamily::V6),
+            "both" => Ok(IpFamily::Both),
+            other => Err(problem(format!("--ip: invalid value '{}'", excerpt(other)), "use v4, v6 or both")),
+        });
+        let found = Discovery::from_env(look_up);
+        match (found, ip.transpose()) {
+            (Ok(found), Ok(ip)) => Ok(Discovery { ip: ip.or(found.ip), ..found }),
+            (found, ip) => {
+                let errors = found.err().unwrap_or_default().into_iter().map(told);
+                Err(errors.chain(ip.err()).collect())
+            }
+        }
     }
 
     /// The value of `--wait`.
@@ -169,7 +197,7 @@ mod tests {
 
     use super::*;
 
-    const KNOWN: &[&Opt] = &[&DOMAIN, &RANGE, &PEER, &WAIT, &JSON, &HELP];
+    const KNOWN: &[&Opt] = &[&DOMAIN, &RANGE, &PEER, &INTERFACE, &IP, &WAIT, &JSON, &HELP];
 
     fn parse(line: &str) -> Result<Given, String> {
         let words = line.split_whitespace().map(OsString::from);
@@ -189,10 +217,14 @@ mod tests {
         };
         let plain = parse("topics").unwrap().discovery(env).unwrap();
         assert_eq!((plain.domain, plain.range_name()), (5, "LOCALHOST"));
-        let given = parse("topics -d 7 --range=subnet --peer 10.0.0.1 --peer=robot --json").unwrap();
+        let given = parse(
+            "topics -d 7 --range=subnet --peer 10.0.0.1 --peer=robot --interface eth0 --ip both --json",
+        )
+        .unwrap();
         let found = given.discovery(env).unwrap();
         assert_eq!((found.domain, found.range_name()), (7, "SUBNET"));
         assert_eq!(found.static_peers, ["10.0.0.1", "robot"]);
+        assert_eq!((given.interfaces(), found.ip_family()), (vec!["eth0".to_owned()], IpFamily::Both));
         assert_eq!(given.words, ["topics"]);
         assert!(given.has(&JSON) && !given.has(&HELP));
     }
@@ -204,12 +236,13 @@ mod tests {
         command line: '--json' takes no value
         command line: '--wait' needs a value; write '--wait SECONDS'
         ");
-        let bad = parse("--domain 700 --range far").unwrap();
+        let bad = parse("--domain 700 --range far --ip 6").unwrap();
         let env = |name: &str| (name == "ROS_STATIC_PEERS").then(|| "a b".to_owned());
         insta::assert_snapshot!(text(&bad.discovery(env).unwrap_err()), @r"
         command line: --domain: invalid value '700'; use a whole number from 0 to 232
         command line: --range: invalid value 'far'; use OFF, LOCALHOST, SUBNET or SYSTEM_DEFAULT
         environment: ROS_STATIC_PEERS: invalid value 'a b'; separate hosts by ';', each a name or an address, with a port if need be ('host:7410', '[::1]:7410')
+        command line: --ip: invalid value '6'; use v4, v6 or both
         ");
         let wait = |line| parse(line).unwrap().wait(Duration::from_secs(5));
         assert_eq!(wait("--wait 0.5"), Ok(Duration::from_millis(500)));

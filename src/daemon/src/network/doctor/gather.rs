@@ -43,7 +43,12 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// Looks for others for `wait` at most; all else takes about a second.
-pub(super) fn gather(discovery: &Discovery, wait: Duration, env: &dyn Fn(&str) -> Option<String>) -> Facts {
+pub(super) fn gather(
+    discovery: &Discovery,
+    wanted: &[String],
+    wait: Duration,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Facts {
     let env: BTreeMap<String, String> =
         VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), env(name)?))).collect();
     let file = |(name, prefix): &(&str, &str)| {
@@ -52,7 +57,7 @@ pub(super) fn gather(discovery: &Discovery, wait: Duration, env: &dyn Fn(&str) -
     };
     let files = FILES.iter().filter_map(file).collect();
     let subnet = discovery.range == DiscoveryRange::Subnet;
-    let interfaces = sockets::interfaces(discovery.domain, subnet);
+    let interfaces = sockets::interfaces(discovery, wanted);
     let mut facts = Facts {
         discovery: discovery.clone(),
         env,
@@ -62,7 +67,7 @@ pub(super) fn gather(discovery: &Discovery, wait: Duration, env: &dyn Fn(&str) -
         unicast: if discovery.range == DiscoveryRange::Off {
             Vec::new()
         } else {
-            sockets::unicast(discovery.domain, &interfaces, subnet)
+            sockets::unicast(discovery, &interfaces)
         },
         host: system::host(&interfaces),
         serial: system::serial_ports(),
@@ -71,20 +76,23 @@ pub(super) fn gather(discovery: &Discovery, wait: Duration, env: &dyn Fn(&str) -
         graph: None,
     };
     if discovery.range != DiscoveryRange::Off {
-        facts.graph = Some(look(discovery, wait));
-        let graph = facts.graph.as_ref().and_then(|graph| graph.as_ref().ok());
-        facts.peers = peers::ask(discovery, graph, &facts.interfaces);
+        facts.peers = peers::ask(discovery);
+        let found = look(discovery, wanted, wait);
+        if let Ok(graph) = &found {
+            peers::count(&mut facts.peers, graph, &facts.interfaces);
+        }
+        facts.graph = Some(found);
     }
     facts
 }
 
 /// Who is there.
-fn look(discovery: &Discovery, wait: Duration) -> Result<Graph, String> {
+fn look(discovery: &Discovery, wanted: &[String], wait: Duration) -> Result<Graph, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
         .map_err(|error| error.to_string())?;
-    let observer = Observer::new(discovery, Vec::new()).map_err(|error| chain(&error))?;
+    let observer = Observer::new(discovery, wanted.to_vec()).map_err(|error| chain(&error))?;
     let graph = runtime.block_on(settled(&observer, wait, |_| ()));
     observer.close();
     Ok(graph)

@@ -25,7 +25,7 @@ pub(super) fn run(request: &Request) -> Exit {
             return Exit::Unavailable;
         }
     };
-    let observer = match Observer::new(&request.discovery, Vec::new()) {
+    let observer = match Observer::new(&request.discovery, request.interfaces.clone()) {
         Ok(observer) => observer,
         Err(error) => {
             error!(error = chain(&error), "cannot look at the network; 'rostrans doctor' may know why");

@@ -11,15 +11,7 @@ pub(super) fn ros(facts: &Facts) -> Vec<Finding> {
     let discovery = &facts.discovery;
     let hosts = discovery.static_peers.len();
     let with = match (hosts, discovery.range) {
-        (0, _) => String::new(),
-        (_, DiscoveryRange::Off) => {
-            found.push(Finding::warning(
-                "range",
-                "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF: ROS_STATIC_PEERS is ignored",
-                "use LOCALHOST, which meets static peers as well",
-            ));
-            String::new()
-        }
+        (0, _) | (_, DiscoveryRange::Off) => String::new(),
         (1, _) => ", 1 static peer".to_owned(),
         (many, _) => format!(", {many} static peers"),
     };
@@ -33,6 +25,11 @@ pub(super) fn ros(facts: &Facts) -> Vec<Finding> {
             "range",
             format!("domain {}, range {}{with}", discovery.domain, discovery.range_name()),
         )),
+    }
+    let about_peers = |text: &&String| text.starts_with("ROS_STATIC_PEERS");
+    for warning in discovery.warnings.iter().filter(about_peers) {
+        let (text, remedy) = warning.split_once("; ").unwrap_or((warning, ""));
+        found.push(Finding::warning("range", text, remedy));
     }
     if get("ROS_LOCALHOST_ONLY") == Some("1") {
         for name in ["ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS"] {
@@ -86,13 +83,14 @@ pub(super) fn fast_dds(facts: &Facts) -> Vec<Finding> {
             "LARGE_DATA" | "LARGE_DATAv6" => "send samples over TCP",
             "P2P" => "talk over TCP",
             "NONE" => "have no transport but those of their profile",
-            "UDPv6" | "DEFAULTv6" => "use IPv6",
             _ => "",
         };
         if !trouble.is_empty() {
             found.push(Finding::problem(
                 "transports",
-                format!("FASTDDS_BUILTIN_TRANSPORTS={value}: Fast DDS nodes with it {trouble}, rostrans uses UDP over IPv4"),
+                format!(
+                    "FASTDDS_BUILTIN_TRANSPORTS={value}: Fast DDS nodes with it {trouble}, rostrans uses UDP"
+                ),
                 "set it to DEFAULT or UDPv4",
             ));
         }
@@ -205,6 +203,8 @@ mod tests {
     fn range_off_finds_nobody() {
         let mut facts = facts(&[]);
         facts.discovery.range = DiscoveryRange::Off;
+        facts.discovery.warnings =
+            vec!["ROS_STATIC_PEERS is ignored; use LOCALHOST".into(), "another".into()];
         insta::assert_snapshot!(lines(&ros(&facts)));
     }
 
@@ -215,7 +215,7 @@ mod tests {
             ("UDPv4", true),
             ("SHM", false),
             ("LARGE_DATA?max_msg_size=1MB", false),
-            ("UDPv6", false),
+            ("UDPv6", true),
         ] {
             let found = fast_dds(&facts(&[("FASTDDS_BUILTIN_TRANSPORTS", value)]));
             assert_eq!(found.is_empty(), fine, "{value}: {found:?}");

@@ -4,7 +4,7 @@ use rostrans_adapter_dds::DiscoveryRange;
 
 use super::{
     super::{
-        facts::{Facts, Interface, Try},
+        facts::{Facts, Try},
         finding::Finding,
     },
     WANTED,
@@ -30,7 +30,10 @@ pub(super) fn ports(facts: &Facts) -> Vec<Finding> {
     match PARTICIPANTS - taken.min(PARTICIPANTS) {
         0 => found.push(Finding::problem(
             "ports",
-            format!("all {PARTICIPANTS} participant ids of domain {domain} are taken{owners}"),
+            format!(
+                "the {PARTICIPANTS} participant ids of domain {domain} that are found without multicast are all \
+                 taken{owners}"
+            ),
             "end some ROS programs, or use another ROS_DOMAIN_ID",
         )),
         free @ 1..=4 => found.push(Finding::warning(
@@ -79,30 +82,35 @@ pub(super) fn interfaces(facts: &Facts) -> Vec<Finding> {
         return Vec::new();
     }
     let mut found = Vec::new();
-    let v4 = |i: &&Interface| i.addr.is_ipv4();
-    let outer: Vec<_> = facts.interfaces.iter().filter(v4).filter(|i| !i.loopback).collect();
-    if outer.is_empty() {
+    let outer = facts.interfaces.iter().any(|i| !i.loopback);
+    if !outer {
         found.push(Finding::warning(
             "network",
-            "no interface but loopback has an IPv4 address: other machines are out of reach",
+            "no interface but loopback has an address: other machines are out of reach",
             "connect a network, or use ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
         ));
     }
-    let tried = facts.interfaces.iter().filter(v4).filter(|i| !i.loopback || outer.is_empty());
-    let mut heard = 0;
+    let tried = facts.interfaces.iter().filter(|i| !(i.loopback && outer));
+    let (mut heard, mut silent) = (0, Vec::new());
     for interface in tried {
         let (name, addr) = (&interface.name, interface.addr);
         let remedy = "name hosts in ROS_STATIC_PEERS instead of searching by multicast";
+        if !interface.multicast && silent.contains(&name) {
+            continue;
+        }
         found.push(match &interface.heard {
             _ if !interface.multicast && interface.loopback => Finding::ok(
                 "multicast",
                 format!("{name} has no multicast; programs of this machine find each other without it"),
             ),
-            _ if !interface.multicast => Finding::warning(
-                "multicast",
-                format!("{name} ({addr}) has no multicast; nobody is found through it by searching"),
-                format!("sudo ip link set {name} multicast on, or {remedy}"),
-            ),
+            _ if !interface.multicast => {
+                silent.push(name);
+                Finding::warning(
+                    "multicast",
+                    format!("{name} ({addr}) has no multicast; nobody is found through it by searching"),
+                    format!("sudo ip link set {name} multicast on, or {remedy}"),
+                )
+            }
             None => continue,
             Some(Try::Arrived) => {
                 heard += 1;
@@ -111,12 +119,15 @@ pub(super) fn interfaces(facts: &Facts) -> Vec<Finding> {
             Some(Try::Lost) => Finding::problem(
                 "multicast",
                 format!("{name} ({addr}) does not hear what it sends to the group; a firewall drops it"),
-                format!("let UDP to 239.255.0.1 in: sudo iptables -I INPUT -d 239.255.0.1 -p udp -j ACCEPT; or {remedy}"),
+                format!("let UDP to the group in, e.g. sudo iptables -I INPUT -d 239.255.0.1 -p udp -j ACCEPT; or {remedy}"),
             ),
             Some(Try::Refused(error)) => Finding::problem(
                 "multicast",
                 format!("{name} ({addr}) refuses multicast: {error}"),
-                format!("sudo ip route add 224.0.0.0/4 dev {name}, or {remedy}"),
+                match addr.is_ipv4() {
+                    true => format!("sudo ip route add 224.0.0.0/4 dev {name}, or {remedy}"),
+                    false => format!("look for 'tentative' in 'ip -6 addr show dev {name}', or {remedy}"),
+                },
             ),
         });
     }
@@ -213,7 +224,7 @@ mod tests {
     use rostrans_adapter_dds::Discovery;
 
     use super::{super::lines, *};
-    use crate::network::doctor::facts::{Buffers, Ports};
+    use crate::network::doctor::facts::{Buffers, Interface, Ports};
 
     fn on(domain: u16, range: DiscoveryRange) -> Facts {
         Facts { discovery: Discovery { domain, range, ..Discovery::default() }, ..Facts::default() }

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    net::{IpAddr, SocketAddr, UdpSocket},
     time::{Duration, Instant},
 };
 
@@ -10,7 +10,7 @@ use rostrans_adapter_dds::{Discovery, graph::Graph};
 
 use super::{
     super::facts::{Answer, Interface, Peer},
-    sockets::{empty_message, metatraffic},
+    sockets::{any, empty_message, metatraffic},
 };
 
 /// How long a host may take to say that nobody listens.
@@ -19,28 +19,32 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Participants asked of each host.
 const ASKED: u16 = 4;
 
-/// Finds out about every host; `graph` is who was found already.
-pub(super) fn ask(discovery: &Discovery, graph: Option<&Graph>, own: &[Interface]) -> Vec<Peer> {
+/// Looks up and asks every host.
+///
+/// To be done before participants are searched there: a system says only so often that nobody listens.
+pub(super) fn ask(discovery: &Discovery) -> Vec<Peer> {
     let judge = |host: &String| {
-        let addresses: Vec<_> = match Discovery::look_up(host) {
-            Ok(found) => found.iter().map(SocketAddr::ip).collect(),
-            Err(error) => {
-                return Peer {
-                    host: host.clone(),
-                    addresses: Err(error.to_string()),
-                    answer: Answer::Silence,
-                };
-            }
-        };
-        let found = graph.map_or(0, |graph| participants_at(graph, &addresses, own));
-        let answer = match found {
-            0 if addresses.iter().any(|ip| says_nobody(*ip, discovery.domain)) => Answer::NobodyThere,
-            0 => Answer::Silence,
-            many => Answer::Found(many),
-        };
-        Peer { host: host.clone(), addresses: Ok(addresses), answer }
+        let found = Discovery::look_up(host);
+        let refuses = |found: &Vec<SocketAddr>| found.iter().any(|at| says_nobody(*at, discovery.domain));
+        Peer {
+            host: host.clone(),
+            answer: if found.as_ref().is_ok_and(refuses) { Answer::NobodyThere } else { Answer::Silence },
+            addresses: found
+                .map(|found| found.iter().map(SocketAddr::ip).collect())
+                .map_err(|error| error.to_string()),
+        }
     };
     discovery.static_peers.iter().map(judge).collect()
+}
+
+/// Notes the hosts where somebody was found after all.
+pub(super) fn count(peers: &mut [Peer], graph: &Graph, own: &[Interface]) {
+    for peer in peers {
+        let addresses = peer.addresses.as_deref().unwrap_or_default();
+        if let found @ 1.. = participants_at(graph, addresses, own) {
+            peer.answer = Answer::Found(found);
+        }
+    }
 }
 
 /// How many participants can be reached at one of these addresses.
@@ -53,12 +57,15 @@ fn participants_at(graph: &Graph, addresses: &[IpAddr], own: &[Interface]) -> us
 }
 
 /// Whether a host answers that nothing has the ports of the first participants: then it can be reached at least.
-fn says_nobody(ip: IpAddr, domain: u16) -> bool {
-    let any: IpAddr = if ip.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+fn says_nobody(at: SocketAddr, domain: u16) -> bool {
     let ask = |id| -> io::Result<UdpSocket> {
-        let socket = UdpSocket::bind((any, 0))?;
+        let socket = UdpSocket::bind((any(at.ip()), 0))?;
+        let mut to = at;
+        if at.port() == 0 {
+            to.set_port(metatraffic(domain, id));
+        }
         // Only a connected socket hears of it.
-        socket.connect(SocketAddr::new(ip, metatraffic(domain, id)))?;
+        socket.connect(to)?;
         socket.send(&empty_message())?;
         Ok(socket)
     };
@@ -73,6 +80,8 @@ fn says_nobody(ip: IpAddr, domain: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use rostrans_adapter_dds::{DiscoveryRange, Guid, graph::ParticipantInfo};
 
     use super::*;
@@ -88,7 +97,7 @@ mod tests {
             static_peers: vec![host],
             ..Discovery::default()
         };
-        let [peer] = &ask(&discovery, None, &[])[..] else { panic!("one host, one answer") };
+        let [peer] = &ask(&discovery)[..] else { panic!("one host, one answer") };
         assert_eq!(
             (peer.answer, peer.addresses.clone()),
             (Answer::NobodyThere, Ok(vec![Ipv4Addr::LOCALHOST.into()]))

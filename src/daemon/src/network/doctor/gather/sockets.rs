@@ -4,12 +4,13 @@ use std::{
     collections::hash_map::RandomState,
     hash::{BuildHasher as _, Hasher as _},
     io,
-    net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket},
     time::{Duration, Instant},
 };
 
+use rostrans_adapter_dds::{Discovery, DiscoveryRange};
 use rostrans_net::{
-    BindOptions, bind, interfaces as system_interfaces, join_multicast, set_multicast_if, wait_readable,
+    BindOptions, bind, interfaces as system_interfaces, join_multicast, multicast_through, wait_readable,
 };
 
 use super::{
@@ -21,10 +22,11 @@ use super::{
 };
 use crate::network::ports as domain_ports;
 
-/// The group every participant listens to.
+/// The groups of IPv4 and, as Fast DDS has it, of IPv6.
 ///
 /// Source: DDSI-RTPS 2.5, 9.6.1.4.1.
-const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
+const GROUP_V4: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
+const GROUP_V6: Ipv6Addr = Ipv6Addr::new(0xff1e, 0, 0, 0, 0, 0xffff, 0xefff, 1);
 
 /// How long a datagram to oneself may take.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -33,53 +35,81 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const SMALL: BindOptions =
     BindOptions { recv_buffer: 1 << 16, send_buffer: 1 << 16, reuse: false, broadcast: false };
 
-/// The addresses of this machine; with `multicast`, also whether each IPv4 interface hears the group.
-pub(super) fn interfaces(domain: u16, multicast: bool) -> Vec<Interface> {
-    let found = system_interfaces().unwrap_or_default();
-    let outer = found.iter().any(|i| !i.loopback && i.addr.is_ipv4());
-    let describe = |interface: rostrans_net::Interface| {
-        let v4 = match interface.addr {
-            IpAddr::V4(v4) if multicast && interface.multicast && !(interface.loopback && outer) => Some(v4),
-            _ => None,
-        };
-        Interface {
-            heard: v4.map(|v4| outcome(hears_group(domain, v4, interface.index))),
-            name: interface.name,
-            addr: interface.addr,
-            loopback: interface.loopback,
-            multicast: interface.multicast,
-        }
+/// The addresses of this machine in the versions of IP in use; in range SUBNET also whether the group is heard there.
+///
+/// `wanted` are names or addresses of interfaces; none means all.
+pub(super) fn interfaces(discovery: &Discovery, wanted: &[String]) -> Vec<Interface> {
+    let family = discovery.ip_family();
+    let is_wanted = |i: &rostrans_net::Interface| {
+        wanted.is_empty() || wanted.iter().any(|w| *w == i.name || w.parse() == Ok(i.addr))
     };
-    found.into_iter().map(describe).collect()
+    let all = system_interfaces().unwrap_or_default();
+    let found: Vec<_> = all.into_iter().filter(|i| family.includes(i.addr) && is_wanted(i)).collect();
+    let mut tried: Vec<(u32, bool)> = Vec::new();
+    let mut try_group = |interface: &rostrans_net::Interface| {
+        let v4 = interface.addr.is_ipv4();
+        let outer = found.iter().any(|i| !i.loopback && i.addr.is_ipv4() == v4);
+        let subnet = discovery.range == DiscoveryRange::Subnet;
+        // Once for each interface and version of IP.
+        let new = !tried.contains(&(interface.index, v4));
+        let fits = subnet && new && interface.multicast && !(interface.loopback && outer);
+        fits.then(|| {
+            tried.push((interface.index, v4));
+            outcome(hears_group(discovery.domain, interface.addr, interface.index))
+        })
+    };
+    let heard: Vec<_> = found.iter().map(&mut try_group).collect();
+    let describe = |(interface, heard): (rostrans_net::Interface, _)| Interface {
+        heard,
+        name: interface.name,
+        addr: interface.addr,
+        loopback: interface.loopback,
+        multicast: interface.multicast,
+    };
+    found.into_iter().zip(heard).map(describe).collect()
 }
 
 /// Sends to the group through one interface, and listens there as participants do.
-fn hears_group(domain: u16, local: Ipv4Addr, index: u32) -> io::Result<bool> {
+fn hears_group(domain: u16, local: IpAddr, index: u32) -> io::Result<bool> {
     let (port, _) = domain_ports(domain);
     let port = u16::try_from(port).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let (receiver, _) =
-        bind(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port), &BindOptions { reuse: true, ..SMALL })?;
-    join_multicast(&receiver, GROUP.into(), local, index)?;
-    let (sender, _) = bind(SocketAddr::new(local.into(), 0), &SMALL)?;
-    set_multicast_if(&sender, local, true)?;
-    passes(&sender, &receiver, SocketAddr::new(GROUP.into(), port))
+    let (group, v4) = match local {
+        IpAddr::V4(local) => (SocketAddr::new(GROUP_V4.into(), port), local),
+        IpAddr::V6(_) => (SocketAddrV6::new(GROUP_V6, port, 0, index).into(), Ipv4Addr::UNSPECIFIED),
+    };
+    let shared = BindOptions { reuse: true, ..SMALL };
+    let (receiver, _) = bind(SocketAddr::new(any(local), port), &shared)?;
+    join_multicast(&receiver, group.ip(), v4, index)?;
+    let (sender, _) = bind(SocketAddr::new(any(local), 0), &SMALL)?;
+    multicast_through(&sender, local, index)?;
+    passes(&sender, &receiver, group)
+}
+
+/// The address that stands for all of the same version of IP.
+pub(super) fn any(like: IpAddr) -> IpAddr {
+    if like.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
 
 /// Sends datagrams to a port of the domain at each address of this machine.
-pub(super) fn unicast(domain: u16, interfaces: &[Interface], outside: bool) -> Vec<(IpAddr, Try)> {
-    let wanted = interfaces.iter().filter(|i| i.addr.is_ipv4() && (outside || i.loopback)).map(|i| i.addr);
-    let Some(receiver) = free_port(domain) else { return Vec::new() };
-    let Ok(port) = receiver.local_addr().map(|addr| addr.port()) else { return Vec::new() };
+pub(super) fn unicast(discovery: &Discovery, interfaces: &[Interface]) -> Vec<(IpAddr, Try)> {
+    let outside = discovery.range == DiscoveryRange::Subnet;
+    // A link-local IPv6 address says nothing without its interface.
+    let plain = |addr: IpAddr| !matches!(addr, IpAddr::V6(v6) if v6.is_unicast_link_local());
+    let wanted = interfaces.iter().filter(|i| (outside || i.loopback) && plain(i.addr)).map(|i| i.addr);
     let arrives = |addr| {
-        let (sender, _) = bind(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0), &SMALL)?;
-        passes(&sender, &receiver, SocketAddr::new(addr, port))
+        let Some(receiver) = free_port(discovery.domain, any(addr)) else { return Ok(true) };
+        let (sender, _) = bind(SocketAddr::new(any(addr), 0), &SMALL)?;
+        passes(&sender, &receiver, SocketAddr::new(addr, receiver.local_addr()?.port()))
     };
     wanted.map(|addr| (addr, outcome(arrives(addr)))).collect()
 }
 
-/// A socket at the first free port for discovery traffic.
-fn free_port(domain: u16) -> Option<UdpSocket> {
-    (0..PARTICIPANTS).find_map(|id| try_bind(metatraffic(domain, id)).ok())
+/// A socket at the first free port for discovery traffic; `None` when there is none, which is another finding.
+fn free_port(domain: u16, any: IpAddr) -> Option<UdpSocket> {
+    (0..PARTICIPANTS).find_map(|id| {
+        let at = SocketAddr::new(any, metatraffic(domain, id));
+        bind(at, &SMALL).map(|(socket, _)| socket).ok()
+    })
 }
 
 /// Whether a message gets from one socket to the other; sent three times, as one may be lost to a full buffer.
