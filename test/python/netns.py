@@ -98,6 +98,14 @@ class Network:
             self.hosts[name].run(sys.executable, PROGRAMS / "lossy_link.py", "--no-offload", "eth0")
         return ports
 
+    def cable(self, one, other, interface, one_address, other_address):
+        """Joins two hosts by a cable of their own, in addition to the switch."""
+        one, other = self.hosts[one], self.hosts[other]
+        one.run("ip", "link", "add", interface, "type", "veth", "peer", "name", interface, "netns", other.pid)
+        for host, address in ((one, one_address), (other, other_address)):
+            host.run("ip", "addr", "add", address, "dev", interface)
+            host.run("ip", "link", "set", interface, "up")
+
     def unplug(self, name, interface):
         """Removes an interface of a host."""
         self.hosts[name].run("ip", "link", "del", interface)

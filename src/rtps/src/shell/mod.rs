@@ -25,7 +25,7 @@ use self::socket::{Pair, Sockets};
 use self::watch::Watch;
 use crate::event::Event;
 use crate::guid::Guid;
-use crate::state::{Core, Outbox};
+use crate::state::{Core, Inbox, Outbox};
 use crate::stats::{Counters, add};
 
 /// Called after the graph changed.
@@ -172,10 +172,10 @@ impl Shared {
     }
 
     /// Adapts to the interfaces that are there now.
-    fn follow_network(&self, watch: &mut Watch, out: &mut Outbox) {
+    fn follow_network(&self, watch: &mut Watch, out: &mut Outbox, inbox: &mut Inbox) {
         match watch.look(&self.sockets.exits) {
             Ok(Some(network)) => {
-                self.with(out, |core, now, out| core.set_network(network, now, out));
+                self.with(out, |core, now, out| core.set_network(network, now, out, inbox));
             }
             Ok(None) => {}
             Err(error) => warn!(%error, "cannot list the interfaces; changes of the network go unnoticed"),
@@ -184,9 +184,13 @@ impl Shared {
 
     /// Announces to these hosts besides those that the range says.
     pub(crate) fn set_static_peers(&self, peers: Vec<SocketAddr>) {
-        let mut watch = lock(&self.watch);
-        watch.set_static_peers(peers);
-        self.follow_network(&mut watch, &mut Outbox::default());
+        let mut inbox = Inbox::default();
+        {
+            let mut watch = lock(&self.watch);
+            watch.set_static_peers(peers);
+            self.follow_network(&mut watch, &mut Outbox::default(), &mut inbox);
+        }
+        thread::hand_over(self, &mut inbox);
     }
 
     fn send_all(&self, socket: Option<&UdpSocket>, mut datagrams: &[Datagram<'_>]) {

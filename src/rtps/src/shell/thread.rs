@@ -57,8 +57,9 @@ fn receive(shared: &Shared) {
         if let Ok(mut watch) = shared.watch.try_lock()
             && watch.is_due(Instant::now())
         {
-            shared.follow_network(&mut watch, &mut out);
+            shared.follow_network(&mut watch, &mut out, &mut inbox);
         }
+        hand_over(shared, &mut inbox);
         for socket in sockets.iter().enumerate().filter(|(n, _)| ready >> n & 1 != 0).map(|(_, s)| s) {
             for _ in 0..ROUNDS {
                 // An error is "nothing there" or the echo of something we sent to a closed port.
@@ -90,7 +91,7 @@ fn take(shared: &Shared, batch: &RecvBatch, out: &mut Outbox, inbox: &mut Inbox)
 }
 
 /// Runs user callbacks, with no lock held.
-fn hand_over(shared: &Shared, inbox: &mut Inbox) {
+pub(super) fn hand_over(shared: &Shared, inbox: &mut Inbox) {
     for (sink, sample) in inbox.samples.drain(..) {
         guarded(|| sink(sample));
     }

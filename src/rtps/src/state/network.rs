@@ -74,6 +74,11 @@ impl Locals {
         nets.max_by_key(|a| a.prefix_len)
     }
 
+    /// Whether one of our addresses is in the same network as another address.
+    pub(crate) fn share_net(&self, own: IpAddr, other: IpAddr) -> bool {
+        self.addrs.iter().any(|a| a.ip == own && same_net(own, other, a.prefix_len))
+    }
+
     /// Gives a link-local address the interface behind which it is; `None` when nothing tells.
     fn scoped(&self, locator: SocketAddr, origin: Origin) -> Option<SocketAddr> {
         let SocketAddr::V6(addr) = locator else { return Some(locator) };

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::sim::{BEST_EFFORT, KEEP_ALL, Link, Net, PERFECT, RELIABLE, numbers, payload};
-use crate::state::{Network, Reach};
+use crate::state::{Inbox, Network, Reach};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -13,7 +13,7 @@ fn move_to(net: &mut Net, node: usize, ip: &str) -> Network {
     let ports = [7410, 7411].map(|port| SocketAddr::new(ip.parse().unwrap(), port));
     net.nodes[node].ports = ports;
     let network = Net::network(true, ports);
-    net.act(node, |core, now, out| core.set_network(network.clone(), now, out));
+    net.act(node, |core, now, out| core.set_network(network.clone(), now, out, &mut Inbox::default()));
     network
 }
 
@@ -37,6 +37,42 @@ fn a_reliable_stream_survives_new_addresses_on_either_side() {
 }
 
 #[test]
+fn others_that_keep_an_old_discovery_address_are_left_and_met_anew() {
+    let mut net = Net::new(4, 0, true, PERFECT);
+    net.vendor = 0x10;
+    (0..2).for_each(|place| net.add(place));
+    let writer = net.writer(0, "t", RELIABLE);
+    let (_, log) = net.reader(1, "t", RELIABLE);
+    assert!(net.run_until(MINUTE, |net| net.matched(0, writer) == 1));
+    move_to(&mut net, 0, "10.0.0.100");
+    assert_eq!(net.matched(0, writer), 0, "left");
+    assert!(net.run_until(Duration::from_secs(2), |net| net.matched(0, writer) == 1), "met anew");
+    net.write(0, writer, payload(1, 100)).unwrap();
+    assert!(net.run_until(Duration::from_secs(1), |_| log.lock().unwrap().len() == 1));
+}
+
+#[test]
+fn who_loses_the_network_keeps_its_addresses_and_peers() {
+    let mut net = Net::new(9, 2, true, PERFECT);
+    let writer = net.writer(0, "t", RELIABLE);
+    net.reader(1, "t", RELIABLE);
+    assert!(net.run_until(MINUTE, |net| net.matched(0, writer) == 1));
+    let before = Net::network(true, net.nodes[0].ports);
+    let mut nothing = before.clone();
+    nothing.own = Reach {
+        metatraffic: vec!["127.0.0.1:7410".parse().unwrap()],
+        user: vec!["127.0.0.1:7411".parse().unwrap()],
+    };
+    for network in [nothing, before] {
+        net.act(0, |core, now, out| core.set_network(network, now, out, &mut Inbox::default()));
+    }
+    assert_eq!(net.matched(0, writer), 1);
+    let own = net.nodes[0].core.snapshot().participants.len();
+    let seen = net.nodes[1].core.snapshot().participants[0].locators.clone();
+    assert_eq!((own, seen), (1, vec!["10.0.0.1:7411".parse().unwrap()]));
+}
+
+#[test]
 fn nothing_goes_to_addresses_that_a_peer_has_left() {
     let mut net = Net::new(5, 2, true, PERFECT);
     let writer = net.writer(0, "t", BEST_EFFORT);
@@ -54,15 +90,19 @@ fn nothing_goes_to_addresses_that_a_peer_has_left() {
 
 #[test]
 fn a_participant_that_joins_its_network_late_is_found_at_once() {
-    let mut net = Net::new(6, 1, true, PERFECT);
-    net.add(1);
-    let network = Net::network(true, net.nodes[1].ports);
-    net.act(1, |core, now, out| core.set_network(Network::default(), now, out));
+    let mut net = Net::new(6, 2, true, PERFECT);
+    let ports = net.nodes[1].ports;
+    net.nodes[1].ports = ["127.0.0.1:7412", "127.0.0.1:7413"].map(|a| a.parse().unwrap());
+    let set = |net: &mut Net, network: Network| {
+        net.act(1, |core, now, out| core.set_network(network, now, out, &mut Inbox::default()));
+    };
+    set(&mut net, Network::default());
     let writer = net.writer(0, "t", RELIABLE);
     net.reader(1, "t", RELIABLE);
     net.run(Duration::from_secs(10));
     assert_eq!(net.matched(0, writer), 0);
-    net.act(1, |core, now, out| core.set_network(network, now, out));
+    net.nodes[1].ports = ports;
+    set(&mut net, Net::network(true, ports));
     assert!(net.run_until(Duration::from_millis(100), |net| net.matched(0, writer) == 1));
 }
 
@@ -79,7 +119,7 @@ fn a_peer_of_another_host_learns_the_addresses_for_outside() {
         announce_to: Vec::new(),
         local: network.local,
     };
-    net.act(1, |core, now, out| core.set_network(shut, now, out));
+    net.act(1, |core, now, out| core.set_network(shut, now, out, &mut Inbox::default()));
     let writer = net.writer(0, "t", RELIABLE);
     let (reader, _) = net.reader(1, "t", RELIABLE);
     assert!(net.run_until(MINUTE, |net| net.matched(0, writer) + net.matched_writers(1, reader) == 2));
@@ -94,6 +134,6 @@ fn the_same_network_again_says_nothing() {
     net.run(Duration::from_secs(20));
     let network = Net::network(true, net.nodes[0].ports);
     net.capture = Some(Vec::new());
-    net.act(0, |core, now, out| core.set_network(network, now, out));
+    net.act(0, |core, now, out| core.set_network(network, now, out, &mut Inbox::default()));
     assert_eq!(net.capture.map(|c| c.len()), Some(0));
 }

@@ -60,6 +60,8 @@ pub(super) struct Net {
     /// Everything that was ever sent, when wanted.
     pub(super) capture: Option<Vec<Vec<u8>>>,
     lan: bool,
+    /// Second byte of the vendor id of participants added from now on.
+    pub(super) vendor: u8,
     pub(super) match_own: bool,
     pub(super) sample_bytes: usize,
     pub(super) pace_bytes_per_s: u64,
@@ -111,6 +113,7 @@ impl Net {
             out: Outbox::default(),
             capture: None,
             lan,
+            vendor: 0x7e,
             match_own: false,
             sample_bytes: Limits::default().sample_bytes,
             pace_bytes_per_s: 200_000_000,
@@ -144,7 +147,7 @@ impl Net {
     /// Adds a participant at a place, which another one may have used before.
     pub(super) fn add(&mut self, place: Place) {
         let ports = Self::ports(self.lan, place);
-        let mut prefix = [1, 0x7e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let mut prefix = [1, self.vendor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         prefix[4..].copy_from_slice(&self.rng.next().to_be_bytes());
         let config = CoreConfig {
             data: ParticipantData {
