@@ -189,7 +189,7 @@ impl Net {
         let ports = Self::ports(self.lan, place);
         (self.nodes[node].ports, self.nodes[node].place) = (ports, place);
         let network = Self::network(self.lan, ports);
-        self.act(node, |core, now, out| core.set_network(network, now, out));
+        self.act(node, |core, now, out| core.set_network(network, now, out, &mut Inbox::default()));
     }
 
     pub(super) fn writer(&mut self, node: usize, topic: &str, qos: EndpointQos) -> Guid {
