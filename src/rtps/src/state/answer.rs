@@ -36,41 +36,44 @@ impl Core {
         let mut retry = None;
         for proxy in &mut remote.proxies {
             let Some(asked) = proxy.answer.take() else { continue };
-            let (missing, partly) = match proxy.request(&remote.partials, max_partials, now) {
+            let mut count = || {
+                self.acks = self.acks.wrapping_add(1);
+                self.acks
+            };
+            let reader = proxy.reader;
+            if proxy.take_invitation(now) {
+                let missing = SequenceSet::new(invitation_base(prefix));
+                let ack = AckNack { reader, writer: entity, missing, count: count(), is_final: false };
+                out.message(remote.to, me, |e| {
+                    e.info_dst(prefix);
+                    e.acknack(&ack);
+                });
+            }
+            let request = proxy.request(&remote.partials, max_partials, now);
+            if let Some(at) = proxy.retry_at() {
+                at_latest(&mut retry, at);
+            }
+            let (missing, partly) = match request {
                 Some(request) => request,
                 None if asked => (SequenceSet::new(proxy.expected()), Vec::new()),
                 None => continue,
             };
-            if let Some(at) = proxy.retry_at() {
-                at_latest(&mut retry, at);
-            }
-            self.acks = self.acks.wrapping_add(1);
-            let count = self.acks;
             let is_final = missing.is_empty();
+            let ack = AckNack { reader, writer: entity, missing, count: count(), is_final };
             let mut nacks = Vec::new();
             for seq in partly {
                 remote.partials.mark_asked(seq);
-                let sets = remote
-                    .partials
-                    .get(seq)
-                    .map(|p| p.missing(u32::MAX, FRAGMENT_SETS.saturating_sub(nacks.len())));
-                for missing in sets.into_iter().flatten() {
-                    self.acks = self.acks.wrapping_add(1);
-                    nacks.push(NackFrag {
-                        reader: proxy.reader,
-                        writer: entity,
-                        seq,
-                        missing,
-                        count: self.acks,
-                    });
-                }
+                let room = FRAGMENT_SETS.saturating_sub(nacks.len());
+                let sets = remote.partials.get(seq).map(|p| p.missing(u32::MAX, room));
+                let nack = |missing| NackFrag { reader, writer: entity, seq, missing, count: count() };
+                nacks.extend(sets.into_iter().flatten().map(nack));
             }
             if is_final && nacks.is_empty() && !asked {
                 continue;
             }
             out.message(remote.to, me, |e| {
                 e.info_dst(prefix);
-                e.acknack(&AckNack { reader: proxy.reader, writer: entity, missing, count, is_final });
+                e.acknack(&ack);
                 nacks.iter().for_each(|nack| e.nack_frag(nack));
             });
         }
@@ -97,5 +100,26 @@ impl Core {
                 Self::answer_later(&mut self.retries, prefix, entity);
             }
         }
+    }
+}
+
+/// The number an invitation to a writer of this participant begins with.
+///
+/// A set cannot begin with 0, so that Fast DDS takes it for what it is and answers with a heartbeat at once; its
+/// transient-local writers, the announcing ones among them, forget that we ever had anything. From 1 on it is an
+/// acknowledgement of nothing to it, which puts its next heartbeat off for 3 s.
+fn invitation_base([a, b, ..]: Prefix) -> i64 {
+    let is_fast_dds = [a, b] == [0x01, 0x0f];
+    if is_fast_dds { 0 } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invitations_are_as_each_implementation_understands_them() {
+        let of = |vendor: u8| invitation_base([1, vendor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!((of(0x0f), of(0x10), of(0x7e)), (0, 1, 1));
     }
 }

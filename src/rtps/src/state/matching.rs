@@ -11,7 +11,7 @@ use super::misfit::{reader_mismatch, writer_mismatch};
 use super::network::choose;
 use super::outbox::{Inbox, Outbox};
 use super::partial::Partials;
-use super::peer::{Address, Peer, RemoteReader, RemoteWriter};
+use super::peer::{Peer, RemoteReader, RemoteWriter};
 use super::reader::WriterProxy;
 use super::watch::Lease;
 use super::writer::ReaderProxy;
@@ -20,7 +20,7 @@ use crate::discovery::EndpointData;
 use crate::graph::{Durability, Liveliness};
 use crate::guid::Guid;
 use crate::stats::add;
-use crate::wire::{AckNack, Entity, Prefix, SequenceSet};
+use crate::wire::{Entity, Prefix};
 
 impl Core {
     /// Takes what the announcing writers of a peer said.
@@ -94,7 +94,7 @@ impl Core {
             let remote = peer.writers.entry(guid.entity).or_insert(fresh);
             (remote.data, remote.to, remote.lease) = (Some(data), address.to, lease);
             let readers: Vec<_> = self.readers.keys().copied().collect();
-            readers.into_iter().for_each(|reader| self.match_reader(reader, guid, now, out));
+            readers.into_iter().for_each(|reader| self.match_reader(reader, guid, now));
         } else {
             peer.readers.insert(guid.entity, RemoteReader { data, address });
             let writers: Vec<_> = self.writers.keys().copied().collect();
@@ -110,11 +110,11 @@ impl Core {
     }
 
     /// Matches a new local reader with every remote writer known.
-    pub(super) fn match_local_reader(&mut self, reader: Entity, now: Instant, out: &mut Outbox) {
+    pub(super) fn match_local_reader(&mut self, reader: Entity, now: Instant) {
         let guids =
             |p: &Peer| p.writers.values().filter_map(|w| w.data.as_ref().map(|d| d.guid)).collect::<Vec<_>>();
         let writers: Vec<_> = self.peers.values().flat_map(guids).collect();
-        writers.into_iter().for_each(|writer| self.match_reader(reader, writer, now, out));
+        writers.into_iter().for_each(|writer| self.match_reader(reader, writer, now));
     }
 
     fn match_writer(&mut self, writer: Entity, reader: Guid, now: Instant, out: &mut Outbox) {
@@ -164,7 +164,7 @@ impl Core {
         }
     }
 
-    fn match_reader(&mut self, reader: Entity, writer: Guid, now: Instant, out: &mut Outbox) {
+    fn match_reader(&mut self, reader: Entity, writer: Guid, now: Instant) {
         let me = self.prefix();
         let Some(local) = self.readers.get_mut(&reader) else { return };
         let Some(peer) = self.peers.get_mut(&writer.prefix) else { return };
@@ -195,30 +195,25 @@ impl Core {
         }
         debug!(topic = %data.topic, %writer, "writer matched");
         let reliable = local.spec.qos.reliable;
-        remote.proxies.push(WriterProxy::new(reader, reliable, sink));
+        let mut proxy = WriterProxy::new(reader, reliable, sink);
+        if let Some(expected) = self.positions.of(writer, reader).filter(|_| reliable) {
+            proxy.resume(expected);
+        }
+        remote.proxies.push(proxy);
         local.matched.fetch_add(1, Ordering::Relaxed);
         if reliable {
-            let address = Address { to: remote.to, path: peer.user.path };
-            self.invite(writer.prefix, writer.entity, reader, address, out);
+            self.invite(writer.prefix, writer.entity, false, now);
         }
     }
 
-    /// An empty ACKNACK that asks for a heartbeat: the writer learns at once that we are here.
-    pub(super) fn invite(
-        &mut self,
-        prefix: Prefix,
-        writer: Entity,
-        reader: Entity,
-        address: Address,
-        out: &mut Outbox,
-    ) {
-        self.acks = self.acks.wrapping_add(1);
-        let missing = SequenceSet::new(invitation_base(prefix));
-        let acknack = AckNack { reader, writer, missing, count: self.acks, is_final: false };
-        out.message(address.to, self.prefix(), |e| {
-            e.info_dst(prefix);
-            e.acknack(&acknack);
-        });
+    /// Has a silent writer asked for a heartbeat, `again` or until one comes: it learns at once that we are here.
+    pub(super) fn invite(&mut self, prefix: Prefix, writer: Entity, again: bool, now: Instant) {
+        let Some(remote) = self.peers.get_mut(&prefix).and_then(|p| p.writers.get_mut(&writer)) else {
+            return;
+        };
+        remote.proxies.iter_mut().for_each(|proxy| proxy.invite(again, now));
+        at_latest(&mut self.timers.retry, now);
+        Self::answer_later(&mut self.retries, prefix, writer);
     }
 
     pub(super) fn remove_endpoint(&mut self, guid: Guid, inbox: &mut Inbox) {
@@ -290,25 +285,5 @@ pub(super) fn unmatch(readers: &mut BTreeMap<Entity, LocalReader>, writer: &Remo
         if let (Some(local), Some(data)) = (readers.get_mut(&proxy.reader), &writer.data) {
             local.unmatched(data.guid);
         }
-    }
-}
-
-/// The number an invitation to a writer of this participant begins with.
-///
-/// A set cannot begin with 0, so that Fast DDS takes it for what it is and answers with a heartbeat at once. From 1 on
-/// it is an acknowledgement of nothing to it, which puts its next heartbeat off for 3 s.
-fn invitation_base([a, b, ..]: Prefix) -> i64 {
-    let is_fast_dds = [a, b] == [0x01, 0x0f];
-    if is_fast_dds { 0 } else { 1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn invitations_are_as_each_implementation_understands_them() {
-        let of = |vendor: u8| invitation_base([1, vendor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!((of(0x0f), of(0x10), of(0x7e)), (0, 1, 1));
     }
 }

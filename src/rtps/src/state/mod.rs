@@ -27,6 +27,7 @@ mod outbox;
 mod partial;
 mod participants;
 mod peer;
+mod positions;
 mod queue;
 mod readdress;
 mod reader;
@@ -54,6 +55,7 @@ use self::liveliness::Assertions;
 use self::misfit::Misfits;
 use self::outbox::Arena;
 use self::peer::Peer;
+use self::positions::Positions;
 use self::writer::LocalWriter;
 use crate::config::Limits;
 use crate::discovery::ParticipantData;
@@ -102,6 +104,7 @@ pub(crate) struct Core {
     announcements: u32,
     /// ACKNACKs and NACK_FRAGs sent so far; one count for all, so that it never goes back for any writer.
     acks: i32,
+    positions: Positions,
     misfits: Misfits,
     assertions: Assertions,
     /// Remote writers whose liveliness is watched.
@@ -169,6 +172,7 @@ impl Core {
             heard_outside: false,
             announcements: 0,
             acks: 0,
+            positions: Positions::default(),
             misfits: Misfits::default(),
             assertions: Assertions::new(now),
             leased: BTreeSet::new(),
@@ -207,6 +211,7 @@ impl Core {
             self.announce(now, out);
         }
         if now >= self.timers.sweep {
+            self.excuse(now.saturating_duration_since(self.timers.sweep));
             self.timers.sweep = now + SWEEP_PERIOD;
             self.drop_expired(now, inbox);
             self.writers.values_mut().for_each(|writer| writer.expire(now));
@@ -270,7 +275,7 @@ impl Core {
         let matched = reader.matched.clone();
         reader.announced = self.announce_endpoint(guid, &reader.spec, false, now, out);
         self.readers.insert(guid.entity, reader);
-        self.match_local_reader(guid.entity, now, out);
+        self.match_local_reader(guid.entity, now);
         self.add_own(guid, now, out);
         (guid, matched)
     }

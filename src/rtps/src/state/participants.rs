@@ -47,7 +47,7 @@ impl Core {
                 inbox.graph_changed = true;
                 self.readdress(prefix);
             }
-            self.invite_again(prefix, out);
+            self.invite_again(prefix, now);
             return;
         }
         // Probably the one we knew at this address was killed and restarted. It may still prove to be alive: the new
@@ -116,7 +116,7 @@ impl Core {
                 let mut remote = RemoteWriter::new(None, address.to, None);
                 remote.proxies.push(WriterProxy::new(reader, true, Sink::Builtin(builtin)));
                 peer.writers.insert(writer, remote);
-                self.invite(prefix, writer, reader, address, out);
+                self.invite(prefix, writer, false, now);
             }
             if has_reader {
                 let guid = Guid { prefix, entity: reader };
@@ -131,16 +131,11 @@ impl Core {
     ///
     /// A writer that knows the reader from before we lost sight of the participant waits for it: without this, one lost
     /// datagram would leave both waiting.
-    fn invite_again(&mut self, prefix: Prefix, out: &mut Outbox) {
+    fn invite_again(&mut self, prefix: Prefix, now: Instant) {
         let Some(peer) = self.peers.get(&prefix) else { return };
-        let silent: Vec<_> = peer
-            .writers
-            .iter()
-            .flat_map(|(entity, writer)| writer.proxies.iter().map(move |p| (*entity, writer.to, p)))
-            .filter(|(_, _, proxy)| proxy.is_unanswered())
-            .map(|(entity, to, proxy)| (entity, Address { to, path: peer.user.path }, proxy.reader))
-            .collect();
-        silent.into_iter().for_each(|(entity, to, reader)| self.invite(prefix, entity, reader, to, out));
+        let is_silent = |w: &RemoteWriter| w.proxies.iter().any(WriterProxy::is_unanswered);
+        let silent: Vec<_> = peer.writers.iter().filter(|(_, w)| is_silent(w)).map(|(e, _)| *e).collect();
+        silent.into_iter().for_each(|entity| self.invite(prefix, entity, true, now));
     }
 
     /// Queues everything a writer holds for one reader without waiting to be asked.
@@ -167,11 +162,25 @@ impl Core {
         inbox.graph_changed = true;
     }
 
+    /// Time in which this process was stopped is not held against its peers: what they said meanwhile may wait in the
+    /// sockets still.
+    pub(super) fn excuse(&mut self, late: Duration) {
+        if late > super::SWEEP_PERIOD {
+            self.peers.values_mut().for_each(|peer| peer.expires += late);
+        }
+    }
+
     /// Drops participants that have not been heard of for their lease.
     pub(super) fn drop_expired(&mut self, now: Instant, inbox: &mut Inbox) {
         let expired: Vec<_> =
             self.peers.iter().filter(|(_, p)| now >= p.expires).map(|(prefix, _)| *prefix).collect();
-        expired.into_iter().for_each(|prefix| self.remove_peer(prefix, "lease ran out", inbox));
+        for prefix in expired {
+            let writers = self.peers.get(&prefix).into_iter().flat_map(|p| &p.writers);
+            for (entity, writer) in writers.filter(|(_, w)| w.data.is_some()) {
+                self.positions.keep(Guid { prefix, entity: *entity }, writer);
+            }
+            self.remove_peer(prefix, "lease ran out", inbox);
+        }
     }
 }
 

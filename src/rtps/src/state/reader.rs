@@ -17,7 +17,14 @@ pub(crate) struct WriterProxy {
     /// Arrived ahead of `expected`.
     held: BTreeMap<i64, Arrival>,
     held_bytes: usize,
-    heartbeat_count: Option<i32>,
+    /// Count of the last heartbeat taken, and when it came.
+    heartbeat_count: Option<(i32, Instant)>,
+    /// When to ask for the first heartbeat, and how often that was done.
+    invitation: Option<(Instant, u32)>,
+    /// Since when heartbeats end before what we have had.
+    short_since: Option<Instant>,
+    /// Nothing has been delivered yet.
+    untouched: bool,
     /// An answer is due at the end of this batch; true when it was asked for explicitly.
     pub(crate) answer: Option<bool>,
     /// Not before this time is the same thing asked for again.
@@ -34,6 +41,15 @@ pub(crate) struct WriterProxy {
 const NACK_RETRY: Duration = Duration::from_millis(10);
 /// Doublings of the wait.
 const NACK_BACKOFF: u32 = 5;
+
+/// Wait before asking again for the first heartbeat; doubles with each try.
+const INVITE_RETRY: Duration = Duration::from_millis(100);
+/// A writer is asked again this often; later with each announcement of its participant.
+const INVITATIONS: u32 = 5;
+/// So many requests without a first sample mean that the writer must be woken up.
+const STALLED: u32 = 4;
+/// A heartbeat whose count went back after this long is from a writer that counts anew; no datagram is that late.
+const RECOUNT: Duration = Duration::from_millis(500);
 
 /// Bounds for samples that arrived too early.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +78,9 @@ impl WriterProxy {
             held: BTreeMap::new(),
             held_bytes: 0,
             heartbeat_count: None,
+            invitation: None,
+            short_since: None,
+            untouched: true,
             answer: None,
             next_nack: None,
             tries: 0,
@@ -74,9 +93,35 @@ impl WriterProxy {
         self.expected
     }
 
+    /// Goes on at this number with a writer that was gone for a while.
+    pub(crate) fn resume(&mut self, expected: i64) {
+        (self.expected, self.untouched) = (expected, false);
+    }
+
     /// Whether a reliable writer has never told what it has.
     pub(crate) fn is_unanswered(&self) -> bool {
         self.reliable && self.heartbeat_count.is_none()
+    }
+
+    /// Has a silent writer asked for a heartbeat, some times at first and once if that was `again`.
+    pub(crate) fn invite(&mut self, again: bool, now: Instant) {
+        if self.is_unanswered() && self.invitation.is_none() {
+            self.invitation = Some((now, if again { INVITATIONS } else { 0 }));
+        }
+    }
+
+    /// Whether it is time to ask for a heartbeat; books it as done.
+    ///
+    /// Also when requests have remained unanswered from the start: Fast DDS takes a reader that it has not lost, while
+    /// it was lost here, for one that has everything, and begins anew only when asked in this way.
+    pub(crate) fn take_invitation(&mut self, now: Instant) -> bool {
+        if let Some((at, tries)) = self.invitation.filter(|(at, _)| *at <= now) {
+            self.invitation =
+                (tries < INVITATIONS).then_some((at.max(now) + INVITE_RETRY * (1 << tries), tries + 1));
+            return true;
+        }
+        let stalled = self.untouched && self.tries % STALLED == STALLED - 1 && self.is_missing();
+        stalled && self.next_nack.is_none_or(|at| at <= now)
     }
 
     pub(crate) fn held_bytes(&self) -> usize {
@@ -108,6 +153,7 @@ impl WriterProxy {
             self.expected = seq + 1;
             deliver(&self.sink, arrival);
         } else if seq == self.expected {
+            self.untouched = false;
             deliver(&self.sink, arrival);
             self.step(seq + 1);
             self.drain(&mut deliver);
@@ -134,15 +180,26 @@ impl WriterProxy {
     pub(crate) fn heartbeat(
         &mut self,
         heartbeat: &Heartbeat,
+        now: Instant,
         deliver: impl FnMut(&Sink, Arrival),
         outcome: &mut Outcome,
     ) -> bool {
-        if !self.reliable || self.heartbeat_count.is_some_and(|c| heartbeat.count.wrapping_sub(c) <= 0) {
+        let is_stale = |(last, at): (i32, Instant)| {
+            heartbeat.count.wrapping_sub(last) <= 0 && now.saturating_duration_since(at) < RECOUNT
+        };
+        if !self.reliable || self.heartbeat_count.is_some_and(is_stale) {
             return false;
+        }
+        if heartbeat.last >= self.expected - 1 {
+            self.short_since = None;
+        } else if now.saturating_duration_since(*self.short_since.get_or_insert(now)) >= RECOUNT {
+            // We resumed, and it is another writer under the same id: some have fixed ones.
+            (self.expected, self.untouched, self.short_since) = (1, true, None);
         }
         // Before the first heartbeat nobody promised us the samples before its first one.
         let fresh = self.heartbeat_count.is_none() && self.expected == 1;
-        self.heartbeat_count = Some(heartbeat.count);
+        self.heartbeat_count = Some((heartbeat.count, now));
+        self.invitation = None;
         let lost = self.advance(heartbeat.first, deliver);
         outcome.lost += if fresh { 0 } else { lost };
         self.last = self.last.max(heartbeat.last);
@@ -254,145 +311,13 @@ impl WriterProxy {
 
     /// Whether it is time to ask again: nothing came for long enough, or only part of what was asked for.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
-        self.is_missing() && self.next_nack.is_none_or(|at| at <= now)
+        let missing = self.is_missing() && self.next_nack.is_none_or(|at| at <= now);
+        missing || self.invitation.is_some_and(|(at, _)| at <= now)
     }
 
     /// When to ask again, if anything is missing.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
-        if self.is_missing() { self.next_nack } else { None }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use bytes::Bytes;
-
-    use super::*;
-    use crate::endpoint::Sample;
-    use crate::guid::Guid;
-    use crate::state::arrival::Builtin;
-
-    const ROOM: HoldRoom = HoldRoom { samples: 8, free_bytes: 1000 };
-
-    fn sample(seq: i64) -> Arrival {
-        Arrival::Sample(Sample {
-            payload: Bytes::from_static(&[0; 10]),
-            writer: Guid::UNKNOWN,
-            seq,
-            related: None,
-            source_time: None,
-        })
-    }
-
-    struct Bench {
-        proxy: WriterProxy,
-        got: Vec<i64>,
-    }
-
-    impl Bench {
-        fn new(reliable: bool) -> Self {
-            Self {
-                proxy: WriterProxy::new([0; 4], reliable, Sink::Builtin(Builtin::Writers)),
-                got: Vec::new(),
-            }
-        }
-
-        fn offer(&mut self, seq: i64) -> Outcome {
-            let got = &mut self.got;
-            self.proxy.offer(seq, sample(seq), ROOM, |_, arrival| record(got, &arrival))
-        }
-
-        fn heartbeat(&mut self, first: i64, last: i64, count: i32) -> (bool, Outcome) {
-            let got = &mut self.got;
-            let hb = Heartbeat {
-                reader: [0; 4],
-                writer: [0; 4],
-                first,
-                last,
-                count,
-                is_final: true,
-                liveliness: false,
-            };
-            let mut outcome = Outcome::default();
-            let news = self.proxy.heartbeat(&hb, |_, arrival| record(got, &arrival), &mut outcome);
-            (news, outcome)
-        }
-    }
-
-    fn record(got: &mut Vec<i64>, arrival: &Arrival) {
-        if let Arrival::Sample(sample) = arrival {
-            got.push(sample.seq);
-        }
-    }
-
-    #[test]
-    fn reliable_delivers_in_order_once() {
-        let mut b = Bench::new(true);
-        for seq in [2, 1, 1, 3, 2] {
-            b.offer(seq);
-        }
-        assert_eq!(b.got, [1, 2, 3]);
-    }
-
-    #[test]
-    fn best_effort_drops_what_is_late() {
-        let mut b = Bench::new(false);
-        let lost: Vec<_> = [5, 4, 7, 7].into_iter().map(|seq| b.offer(seq).lost).collect();
-        assert_eq!(b.got, [5, 7]);
-        assert_eq!(lost, [0, 0, 1, 0]);
-    }
-
-    #[test]
-    fn a_heartbeat_reveals_what_is_missing() {
-        let mut b = Bench::new(true);
-        b.offer(1);
-        b.offer(3);
-        b.heartbeat(1, 4, 1);
-        let (set, _) = b.proxy.request(&Partials::default(), 4, Instant::now()).unwrap();
-        assert!(set.iter().eq([2, 4]));
-        assert!(b.proxy.request(&Partials::default(), 4, Instant::now()).is_none(), "asked again at once");
-    }
-
-    #[test]
-    fn a_writer_that_gave_samples_up_is_followed() {
-        let mut b = Bench::new(true);
-        b.offer(1);
-        b.offer(4);
-        b.heartbeat(1, 4, 1);
-        let (_, outcome) = b.heartbeat(6, 9, 2);
-        assert_eq!((b.got.clone(), outcome.lost), (vec![1, 4], 3));
-        b.offer(6);
-        assert_eq!(b.got, [1, 4, 6]);
-    }
-
-    #[test]
-    fn an_overtaken_heartbeat_is_ignored() {
-        let mut b = Bench::new(true);
-        assert!(b.heartbeat(1, 4, 7).0);
-        assert!(!b.heartbeat(1, 2, 6).0);
-        assert!(!b.heartbeat(1, 4, 7).0);
-    }
-
-    #[test]
-    fn gaps_release_what_waits_behind_them() {
-        let mut b = Bench::new(true);
-        b.offer(5);
-        let mut list = SequenceSet::new(3);
-        list.insert(4);
-        let gap = Gap { reader: [0; 4], writer: [0; 4], start: 1, list };
-        let got = &mut b.got;
-        b.proxy.gap(&gap, ROOM, |_, arrival| record(got, &arrival));
-        assert_eq!(b.got, []);
-        b.offer(3);
-        assert_eq!(b.got, [3, 5]);
-    }
-
-    #[test]
-    fn early_samples_are_bounded() {
-        let mut b = Bench::new(true);
-        let refused = (2..30).filter(|seq| b.offer(*seq).over_limit).count();
-        assert_eq!(refused, 20);
-        b.offer(1);
-        assert_eq!(b.got, (1..=9).collect::<Vec<_>>());
+        let nack = if self.is_missing() { self.next_nack } else { None };
+        nack.into_iter().chain(self.invitation.map(|(at, _)| at)).min()
     }
 }

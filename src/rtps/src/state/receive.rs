@@ -76,7 +76,7 @@ impl Core {
                 }
                 Submessage::Data(data) => self.on_data(&cx, &data, now, inbox),
                 Submessage::DataFrag(frag) => self.on_data_frag(&cx, &frag, now, inbox),
-                Submessage::Heartbeat(heartbeat) => self.on_heartbeat(&cx, &heartbeat, inbox),
+                Submessage::Heartbeat(heartbeat) => self.on_heartbeat(&cx, &heartbeat, now, inbox),
                 Submessage::HeartbeatFrag(heartbeat) => self.on_heartbeat_frag(&cx, &heartbeat),
                 Submessage::Gap(gap) => self.on_gap(&cx, &gap, inbox),
                 Submessage::AckNack(acknack) => self.on_acknack(cx.source, &acknack, now, out),
@@ -169,7 +169,7 @@ impl Core {
         }
     }
 
-    fn on_heartbeat(&mut self, cx: &Context, heartbeat: &Heartbeat, inbox: &mut Inbox) {
+    fn on_heartbeat(&mut self, cx: &Context, heartbeat: &Heartbeat, now: Instant, inbox: &mut Inbox) {
         let Some(mut sorter) = Sorter::new(self, cx, heartbeat.writer, heartbeat.reader, inbox) else {
             return;
         };
@@ -177,7 +177,7 @@ impl Core {
             sorter.is_alive();
         }
         sorter.each(|proxy, _, deliver, outcome| {
-            proxy.heartbeat(heartbeat, deliver, outcome);
+            proxy.heartbeat(heartbeat, now, deliver, outcome);
         });
         sorter.prune();
         let due = sorter.remote.proxies.iter().any(|p| p.answer.is_some());

@@ -25,9 +25,12 @@ impl Core {
         if !proxy.takes(acknack.count, now) {
             return;
         }
-        // It goes back when the reader has begun anew, as one does that lost us for a while.
         let before = proxy.acked;
-        proxy.acked = (acknack.missing.base - 1).clamp(proxy.start - 1, newest);
+        proxy.acked = (acknack.missing.base - 1).clamp(0, newest);
+        if proxy.acked < before && !writer.spec.qos.transient_local {
+            // It has begun anew, as one does that lost us for a while; what it has had is not for it again.
+            proxy.start = before + 1;
+        }
         proxy.repairs.forget(proxy.acked);
         let (acked, address) = (proxy.acked, Address { to: proxy.to, path: proxy.path });
         let answer = writer.answer(index, acknack);

@@ -56,6 +56,7 @@ impl Core {
         others().count() <= limits.peers
             && others().all(|p| p.writers.len() + p.readers.len() <= limits.endpoints_per_peer)
             && pending == self.pending_bytes
+            && self.positions.is_bounded()
             && pending <= limits.pending_bytes
             && proxies
                 .into_iter()

@@ -140,7 +140,7 @@ fn what_is_missing_after_part_of_an_answer_is_asked_for_again() {
         is_final: true,
         liveliness: false,
     };
-    proxy.heartbeat(&told, |_, _| {}, &mut Outcome::default());
+    proxy.heartbeat(&told, Instant::now(), |_, _| {}, &mut Outcome::default());
     let now = Instant::now();
     assert!(!proxy.request(&Partials::default(), 4, now).unwrap().0.is_empty());
     let room = HoldRoom { samples: 8, free_bytes: 1000 };

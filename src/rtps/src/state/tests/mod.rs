@@ -9,6 +9,7 @@ mod link;
 mod network;
 mod ownership;
 mod qos;
+mod reader;
 mod reliable;
 mod repair;
 mod residue;

@@ -145,3 +145,81 @@ fn a_reader_that_begins_anew_is_told_until_it_has_caught_up() {
     let told = |s: &Submessage<'_>| matches!(s, Submessage::Heartbeat(h) if h.writer == writer.entity && (h.first, h.last) == (10, 9));
     assert!(count(net.capture.as_ref().unwrap(), told) > 10);
 }
+
+/// A participant whose announcements come back after its lease, itself unaware that it was lost.
+#[test]
+fn a_writer_that_was_lost_for_a_while_is_read_on() {
+    for qos in [KEEP_LAST_3, KEEP_ALL] {
+        let (mut net, writer, reader, log) = pair(5, qos);
+        let write = |net: &mut Net, numbers: std::ops::Range<u32>| {
+            for n in numbers {
+                net.write(0, writer, payload(n, 50)).unwrap();
+                net.run(Duration::from_millis(20));
+            }
+        };
+        write(&mut net, 0..8);
+        // Its datagrams are lost on the way to the reader only, so that one side drops the other.
+        net.faults.cuts.insert((0, 1));
+        net.run(Duration::from_secs(22));
+        assert_eq!((net.matched_writers(1, reader), net.matched(0, writer)), (0, 1));
+        net.faults.cuts.clear();
+        assert!(net.run_until(MINUTE, |net| net.matched_writers(1, reader) == 1));
+        net.run(Duration::from_secs(1));
+        write(&mut net, 8..10);
+        net.run(Duration::from_secs(1));
+        assert_eq!(numbers(&log, |_| 50), (0..10).collect::<Vec<_>>());
+        assert_eq!(net.nodes[1].counters.snapshot().lost, 0);
+    }
+}
+
+#[test]
+fn a_reader_that_lost_us_for_a_while_gets_nothing_twice() {
+    let (mut net, writer, reader, log) = pair(6, KEEP_LAST_3);
+    for n in 0..5 {
+        net.write(0, writer, payload(n, 50)).unwrap();
+        net.run(Duration::from_millis(20));
+    }
+    net.run(Duration::from_secs(1));
+    say(&mut net, reader, |e| e.acknack(&acknack(reader, writer, 1, &[3, 4, 5], 900)));
+    net.capture = Some(Vec::new());
+    net.run(Duration::from_secs(1));
+    let sent = net.capture.take().unwrap();
+    assert_eq!(count(&sent, |s| matches!(s, Submessage::Data(d) if d.writer == writer.entity)), 0);
+    assert!(
+        count(&sent, |s| matches!(s, Submessage::Heartbeat(h) if h.writer == writer.entity && h.first == 6))
+            > 0
+    );
+    assert_eq!(numbers(&log, |_| 50), (0..5).collect::<Vec<_>>());
+}
+
+#[test]
+fn peers_are_not_dropped_for_the_time_we_were_stopped() {
+    let (mut net, writer, reader, log) = pair(7, RELIABLE);
+    net.nodes[0].paused = Some(net.now + Duration::from_secs(45));
+    net.run(Duration::from_secs(15));
+    net.nodes[1].paused = Some(net.now + Duration::from_secs(30));
+    net.run(Duration::from_secs(30));
+    net.run(Duration::from_millis(500));
+    net.write(0, writer, payload(0, 50)).unwrap();
+    net.run(Duration::from_secs(2));
+    assert_eq!((net.matched_writers(1, reader), net.matched(0, writer)), (1, 1));
+    assert_eq!(numbers(&log, |_| 50), [0]);
+}
+
+#[test]
+fn an_invitation_is_repeated_until_a_heartbeat_comes() {
+    let mut net = Net::new(8, 2, false, PERFECT);
+    net.run(Duration::from_secs(5));
+    net.capture = Some(Vec::new());
+    net.link.loss = 100;
+    let (reader, _) = net.reader(1, "t", RELIABLE);
+    let writer = net.writer(0, "t", RELIABLE);
+    net.run(Duration::from_secs(1));
+    net.link.loss = 0;
+    assert!(net.run_until(MINUTE, |net| net.matched(0, writer) + net.matched_writers(1, reader) == 2));
+    net.run(Duration::from_secs(9));
+    net.capture = Some(Vec::new());
+    net.run(Duration::from_secs(20));
+    let asked = |s: &Submessage<'_>| matches!(s, Submessage::AckNack(_));
+    assert_eq!(count(net.capture.as_ref().unwrap(), asked), 0, "heard, so it is quiet");
+}
