@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use crate::config::Limits;
-use crate::discovery::{BUILTIN_ENDPOINTS, EndpointData, ParticipantData, read_key};
-use crate::endpoint::{EndpointQos, EndpointSpec, History, WriteOptions};
+use crate::discovery::{BUILTIN_ENDPOINTS, EndpointData, ParticipantData, ParticipantMessage, read_key};
+use crate::endpoint::{EndpointQos, EndpointSpec, History, Ownership, WriteOptions};
+use crate::graph::Liveliness;
 use crate::guid::{Guid, VENDOR_ID};
 use crate::state::{Core, CoreConfig, Inbox, Network, Outbox, Reach};
 use crate::wire::{
@@ -26,9 +27,10 @@ pub fn parse(data: &[u8]) {
     let found = [
         EndpointData::parse(data, true).is_ok(),
         ParticipantData::parse(data).is_ok(),
+        ParticipantMessage::parse(data).is_ok(),
         read_key(data).is_some(),
     ];
-    assert!(!data.is_empty() || found == [false; 3]);
+    assert!(!data.is_empty() || found == [false; 4]);
 }
 
 /// Gives `data` to a participant that has a peer, writers and readers, as datagrams of that peer: each is a length
@@ -53,6 +55,7 @@ pub fn datagrams(data: &[u8]) {
         core.poll(now, &mut out, &mut inbox);
         out.clear();
         inbox.samples.clear();
+        inbox.events.clear();
         assert!(core.is_bounded(), "state exceeds its limits");
     }
 }
@@ -87,16 +90,19 @@ fn participant(now: Instant) -> (Core, Guid) {
         core.handle(&datagram, PEER, now, &mut out, &mut inbox);
     };
     feed(&mut core, &|e| e.data(SPDP_READER, SPDP_WRITER, 1, None, &data(2, 7412).payload()));
-    for (n, reliable) in [(1, true), (2, false)] {
+    let watched = EndpointQos {
+        deadline: Some(Duration::from_millis(20)),
+        lifespan: Some(Duration::from_millis(50)),
+        liveliness: Liveliness::ManualByParticipant,
+        liveliness_lease: Some(Duration::from_millis(30)),
+        ownership: Ownership::Exclusive { strength: 1 },
+        ..EndpointQos::DEFAULT
+    };
+    for (n, reliable, base) in [(1, true, EndpointQos::DEFAULT), (2, false, watched)] {
         let spec = EndpointSpec {
             topic: format!("topic{n}"),
             type_name: "T".into(),
-            qos: EndpointQos {
-                reliable,
-                transient_local: reliable,
-                history: History::KeepLast(4),
-                ..EndpointQos::DEFAULT
-            },
+            qos: EndpointQos { reliable, transient_local: reliable, history: History::KeepLast(4), ..base },
             ..EndpointSpec::default()
         };
         let remote = |kind| Guid { entity: [0, 0, n, kind], ..guid(2) };

@@ -20,6 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`EndpointQos`] has the policies. What becomes of them - missed deadlines, writers that are not alive, endpoints that
+//! do not fit, lost samples - is told as an [`Event`] to [`Participant::on_event`].
+//!
 //! Topics are keyless, payloads are opaque, and ROS conventions (name mangling, type hashes, `ros_discovery_info`,
 //! service correlation) are the caller's.
 

@@ -21,6 +21,10 @@ pub struct ParticipantStats {
     pub lost: u64,
     /// Samples not given to a reader because their lifespan was over.
     pub expired: u64,
+    /// Deadlines that readers and writers of ours missed.
+    pub deadlines_missed: u64,
+    /// How often a writer, ours or one we read, was not alive any more.
+    pub liveliness_lost: u64,
     /// State refused because a limit was reached.
     pub over_limit: u64,
 }
@@ -37,6 +41,8 @@ pub(crate) struct Counters {
     pub(crate) repairs: AtomicU64,
     pub(crate) lost: AtomicU64,
     pub(crate) expired: AtomicU64,
+    pub(crate) deadlines_missed: AtomicU64,
+    pub(crate) liveliness_lost: AtomicU64,
     pub(crate) over_limit: AtomicU64,
 }
 
@@ -53,6 +59,8 @@ impl Counters {
             repairs: get(&self.repairs),
             lost: get(&self.lost),
             expired: get(&self.expired),
+            deadlines_missed: get(&self.deadlines_missed),
+            liveliness_lost: get(&self.liveliness_lost),
             over_limit: get(&self.over_limit),
         }
     }

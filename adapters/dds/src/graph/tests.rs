@@ -227,8 +227,8 @@ fn misfits_between_strangers_are_told_with_reason_and_remedy() {
                 hash(2)
             ),
             format!(
-                "/b apart [{nobody}] -> [{nobody}]: deadline: offered 200ms, requested 100ms; drop the subscriber's \
-                 deadline"
+                "/b apart [{nobody}] -> [{nobody}]: deadline: offered 200ms, requested 100ms; offer a deadline at \
+                 least as short or drop the subscriber's"
             ),
             format!(
                 "/c apart [{nobody}] -> [{nobody}]: reliability: offered best effort, requested reliable; publish it \

@@ -160,7 +160,10 @@ fn liveliness(kind: Liveliness, lease: Option<Duration>) -> [u8; 12] {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::endpoint::EndpointQos;
     use crate::wire::Params;
 
     fn written(qos: &RemoteQos) -> Vec<u8> {
@@ -198,6 +201,45 @@ mod tests {
             let [.., a, b, c, d] = write_duration(qos.deadline);
             let cut_off = (u64::from(u32::from_le_bytes([a, b, c, d])) * 1_000_000_000) >> 32;
             assert_eq!(cut_off, nanos % 1_000_000_000, "as Fast DDS reads it");
+        }
+    }
+
+    fn period() -> impl Strategy<Value = Option<Duration>> {
+        prop::option::of((0..(1u64 << 31) - 1, 0..1_000_000_000u32).prop_map(|(s, ns)| Duration::new(s, ns)))
+    }
+
+    proptest! {
+        #[test]
+        fn any_policies_round_trip(
+            (reliable, transient_local, exclusive) in any::<(bool, bool, bool)>(),
+            depth in prop::option::of(1..u32::MAX),
+            (deadline, lifespan, lease) in (period(), period(), period()),
+            kind in 0..3usize,
+            strength in any::<i32>(),
+            partitions in prop::collection::vec("[a-z*?]{0,20}", 0..8),
+        ) {
+            let kinds = [Liveliness::Automatic, Liveliness::ManualByParticipant, Liveliness::ManualByTopic];
+            let spec = EndpointSpec {
+                qos: EndpointQos {
+                    reliable,
+                    transient_local,
+                    history: depth.map_or(History::KeepAll { bytes: 1 }, History::KeepLast),
+                    deadline,
+                    lifespan,
+                    liveliness: kinds[kind],
+                    liveliness_lease: lease,
+                    ownership: if exclusive { Ownership::Exclusive { strength } } else { Ownership::Shared },
+                },
+                partitions,
+                ..EndpointSpec::default()
+            };
+            let qos = RemoteQos::local(&spec);
+            let mut read = RemoteQos::dds_default(false);
+            for param in Params::encapsulated(&written(&qos)).unwrap() {
+                let (id, mut value) = param.unwrap();
+                read.read(id, &mut value).unwrap();
+            }
+            prop_assert_eq!(read, qos);
         }
     }
 }

@@ -34,6 +34,13 @@ impl Events {
     }
 
     pub(super) fn push(&mut self, event: Event) {
+        match &event {
+            Event::DeadlineMissed { count, .. } => add(&self.counters.deadlines_missed, *count),
+            Event::LivelinessChanged { alive: false, .. } | Event::LivelinessLost { .. } => {
+                add(&self.counters.liveliness_lost, 1);
+            }
+            _ => {}
+        }
         if self.waiting.len() < MAX_EVENTS {
             self.waiting.push(event);
         } else {

@@ -104,3 +104,61 @@ impl Gate<'_> {
         u64::try_from(age_ns).ok().map(Duration::from_nanos)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::endpoint::{EndpointQos, EndpointSpec};
+
+    const READER: Entity = [0, 0, 1, 4];
+
+    fn guid(writer: usize) -> Guid {
+        Guid { prefix: [u8::try_from(writer).unwrap(); 12], entity: [0, 0, 1, 3] }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_came_before_the_strongest_writer_prevails(
+            strengths in prop::collection::vec(-3..3i32, 1..6),
+            before in prop::collection::vec((0..6usize, any::<bool>()), 0..40),
+        ) {
+            let ownership = Ownership::Exclusive { strength: 0 };
+            let qos = EndpointQos { ownership, ..EndpointQos::DEFAULT };
+            let spec = EndpointSpec { qos, ..EndpointSpec::default() };
+            let mut readers = BTreeMap::from([(READER, LocalReader::new(spec, Arc::new(drop)))]);
+            let counters = Counters::default();
+            let write = |readers: &mut BTreeMap<Entity, LocalReader>, writer: usize| {
+                let gate = &mut Gate {
+                    readers,
+                    watch: &mut None,
+                    counters: &counters,
+                    now: Instant::now(),
+                    wall_ns: None,
+                    strength: strengths[writer],
+                    lifespan: None,
+                };
+                let payload = Bytes::new();
+                let sample = Sample { payload, writer: guid(writer), seq: 1, related: None, source_time: None };
+                gate.admit(READER, &sample).is_some()
+            };
+            for (writer, writes) in before {
+                let writer = writer % strengths.len();
+                if writes {
+                    write(&mut readers, writer);
+                } else {
+                    readers.get_mut(&READER).unwrap().disown(guid(writer));
+                }
+            }
+            let all = 0..strengths.len();
+            all.clone().for_each(|writer| { write(&mut readers, writer); });
+            let taken: Vec<_> = all.clone().filter(|writer| write(&mut readers, *writer)).collect();
+            let strongest = all.max_by_key(|w| (strengths[*w], std::cmp::Reverse(guid(*w)))).unwrap();
+            prop_assert_eq!(taken, [strongest]);
+        }
+    }
+}

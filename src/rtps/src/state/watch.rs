@@ -17,6 +17,8 @@ use crate::wire::Entity;
 pub(crate) struct Deadline {
     /// When the next sample has to be there.
     at: Option<Instant>,
+    /// Periods that a sample ended too late, before anybody looked.
+    untold: u64,
 }
 
 /// A remote writer's promise to be alive.
@@ -33,26 +35,32 @@ pub(crate) struct Lease {
 /// Nothing is looked at more often than this, however short its period.
 const MIN_PERIOD: Duration = Duration::from_millis(1);
 
+/// A remote writer that promises more than this would be lost and regained with every datagram.
+const MIN_LEASE: Duration = Duration::from_millis(10);
+
 impl Deadline {
     /// Notes a sample; returns when to look next.
     pub(super) fn met(&mut self, period: Duration, now: Instant) -> Instant {
-        *self.at.insert(now + period)
+        self.untold = self.missed(Some(period), now);
+        let next = *self.at.insert(now + period);
+        if self.untold > 0 { now } else { next }
     }
 
     /// Waits for a first sample again.
     pub(super) fn stop(&mut self) {
-        self.at = None;
+        *self = Self::default();
     }
 
     /// How many periods ended without a sample since the last call.
     fn missed(&mut self, period: Option<Duration>, now: Instant) -> u64 {
-        let (Some(at), Some(period)) = (self.at, period) else { return 0 };
-        let Some(late) = now.checked_duration_since(at) else { return 0 };
+        let untold = std::mem::take(&mut self.untold);
+        let (Some(at), Some(period)) = (self.at, period) else { return untold };
+        let Some(late) = now.checked_duration_since(at) else { return untold };
         // The period may be shorter than the time between two looks.
         let (late, period) = (late.as_nanos(), period.as_nanos().max(1));
         let next = u64::try_from(period - late % period).unwrap_or(u64::MAX);
         self.at = now.checked_add(Duration::from_nanos(next));
-        u64::try_from(late / period).unwrap_or(u64::MAX).saturating_add(1)
+        u64::try_from(late / period).unwrap_or(u64::MAX).saturating_add(1).saturating_add(untold)
     }
 }
 
@@ -187,12 +195,14 @@ impl Core {
 
 impl Lease {
     pub(super) fn new(kind: Liveliness, period: Duration, now: Instant) -> Self {
-        Self { kind, period, heard: now, alive: true }
+        Self { kind, period: period.max(MIN_LEASE), heard: now, alive: true }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -210,5 +220,35 @@ mod tests {
         assert_eq!(counts, [0, 1, 0, 0, 1, 3, 1]);
         deadline.stop();
         assert_eq!(deadline.missed(period, ms(500)), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn misses_do_not_depend_on_when_one_looks(
+            period in 1..50u64,
+            samples in prop::collection::vec(0..1000u64, 1..20),
+            looks in prop::collection::vec(0..1000u64, 0..20),
+        ) {
+            let start = Instant::now();
+            let at = |ms| start + Duration::from_millis(ms);
+            let duration = Duration::from_millis(period);
+            let mut moments: Vec<(u64, bool)> = samples.iter().map(|ms| (*ms, true)).collect();
+            moments.extend(looks.iter().map(|ms| (*ms, false)));
+            moments.push((1000, false));
+            moments.sort_unstable();
+            let (mut deadline, mut missed) = (Deadline::default(), 0);
+            for (ms, is_sample) in moments {
+                if is_sample {
+                    deadline.met(duration, at(ms));
+                } else {
+                    missed += deadline.missed(Some(duration), at(ms));
+                }
+            }
+            let mut ends = samples;
+            ends.push(1000);
+            ends.sort_unstable();
+            let expected: u64 = ends.windows(2).map(|gap| (gap[1] - gap[0]) / period).sum();
+            prop_assert_eq!(missed, expected);
+        }
     }
 }
