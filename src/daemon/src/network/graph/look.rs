@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use rostrans_adapter_dds::graph::{Graph, Observer};
+use rostrans_adapter_dds::{
+    DiscoveryRange,
+    graph::{Graph, Observer},
+};
 use rostrans_core::text::chain;
 use tracing::error;
 
@@ -104,7 +107,10 @@ fn show(picture: &Picture, screen: Screen) -> bool {
 /// The graph as soon as it is complete.
 async fn look(request: &Request, observer: &Observer) -> Graph {
     let mut progress = Progress::new(request);
-    let graph = settled(observer, request.wait, |graph| progress.tell(graph)).await;
+    // With the range off there is nothing to wait for.
+    let off = request.discovery.range == DiscoveryRange::Off;
+    let wait = if off { Duration::ZERO } else { request.wait };
+    let graph = settled(observer, wait, |graph| progress.tell(graph)).await;
     progress.end();
     graph
 }
