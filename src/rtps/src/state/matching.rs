@@ -175,7 +175,9 @@ impl Core {
             if let Some(policies) = reasons {
                 self.misfits.tell(Guid { prefix: me, entity: reader }, data, policies, &mut self.events);
             }
-            self.pending_bytes -= remote.drop_proxy(reader, local);
+            let freed = remote.drop_proxy(reader, local);
+            peer.pending -= freed;
+            self.pending_bytes -= freed;
             return;
         }
         let sink = if local.is_choosy(&data.qos) { Sink::Choosy(reader) } else { local.sink.clone() };
@@ -227,6 +229,7 @@ impl Core {
             }
         } else if peer.writers.get(&guid.entity).is_some_and(|w| w.data.is_some()) {
             if let Some(writer) = peer.writers.remove(&guid.entity) {
+                peer.pending -= writer.pending_bytes();
                 self.pending_bytes -= writer.pending_bytes();
                 unmatch(&mut self.readers, &writer);
             }
@@ -239,8 +242,11 @@ impl Core {
 
     /// Drops all matches of a local reader that goes away.
     pub(super) fn unmatch_local_reader(&mut self, reader: &mut LocalReader, entity: Entity) {
-        for writer in self.peers.values_mut().flat_map(|p| p.writers.values_mut()) {
-            self.pending_bytes -= writer.drop_proxy(entity, reader);
+        for peer in self.peers.values_mut() {
+            let freed =
+                peer.writers.values_mut().map(|writer| writer.drop_proxy(entity, reader)).sum::<usize>();
+            peer.pending -= freed;
+            self.pending_bytes -= freed;
         }
     }
 

@@ -34,6 +34,7 @@ mod reader;
 mod receive;
 mod repair;
 mod repairs;
+mod room;
 mod send;
 mod snapshot;
 #[cfg(test)]

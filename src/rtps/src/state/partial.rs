@@ -81,6 +81,20 @@ impl Partials {
         self.items.iter().map(|item| item.total).sum()
     }
 
+    /// Bytes of the largest one.
+    pub(crate) fn largest(&self) -> usize {
+        self.items.iter().map(|item| item.total).max().unwrap_or(0)
+    }
+
+    /// Gives up the largest one; returns its size. A reliable reader asks for it again when there is room.
+    pub(crate) fn give_up_largest(&mut self) -> Option<usize> {
+        let (index, item) = self.items.iter().enumerate().max_by_key(|(_, item)| item.total)?;
+        let (seq, size) = (item.seq, item.total);
+        self.items.swap_remove(index);
+        self.refuse(seq);
+        Some(size)
+    }
+
     /// How many samples there are.
     pub(crate) fn len(&self) -> usize {
         self.items.len()

@@ -14,7 +14,6 @@ use super::reader::WriterProxy;
 use super::writer::ReaderProxy;
 use crate::discovery::{EndpointData, LIVELINESS_READER_BIT, LIVELINESS_WRITER_BIT, ParticipantData};
 use crate::guid::Guid;
-use crate::stats::add;
 use crate::wire::{
     Entity, LIVELINESS_READER, LIVELINESS_WRITER, PARTICIPANT, Prefix, SEDP_PUB_READER, SEDP_PUB_WRITER,
     SEDP_SUB_READER, SEDP_SUB_WRITER,
@@ -22,6 +21,8 @@ use crate::wire::{
 
 /// Longer than any process lives.
 const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+/// Silent writers of a participant are asked to speak at most this often.
+const INVITE_PERIOD: Duration = Duration::from_millis(500);
 /// A participant whose address another one announces is dropped when it stays silent for this long.
 const REPLACED_GRACE: Duration = Duration::from_secs(10);
 
@@ -55,8 +56,7 @@ impl Core {
         for old in self.peers.values_mut().filter(|p| p.metatraffic == metatraffic) {
             old.expires = old.expires.min(now + REPLACED_GRACE);
         }
-        if self.peers.len() >= self.config.limits.peers + usize::from(self.config.match_own) {
-            add(&self.counters.over_limit, 1);
+        if !self.has_room_for_peer(inbox) {
             return;
         }
         info!(participant = %data.guid, address = %metatraffic.to, "participant found");
@@ -132,7 +132,11 @@ impl Core {
     /// A writer that knows the reader from before we lost sight of the participant waits for it: without this, one lost
     /// datagram would leave both waiting.
     fn invite_again(&mut self, prefix: Prefix, now: Instant) {
-        let Some(peer) = self.peers.get(&prefix) else { return };
+        let Some(peer) = self.peers.get_mut(&prefix) else { return };
+        if now.saturating_duration_since(peer.invited) < INVITE_PERIOD {
+            return;
+        }
+        peer.invited = now;
         let is_silent = |w: &RemoteWriter| w.proxies.iter().any(WriterProxy::is_unanswered);
         let silent: Vec<_> = peer.writers.iter().filter(|(_, w)| is_silent(w)).map(|(e, _)| *e).collect();
         silent.into_iter().for_each(|entity| self.invite(prefix, entity, true, now));

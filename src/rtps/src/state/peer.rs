@@ -23,6 +23,14 @@ pub(crate) struct Peer {
     pub(crate) lapsed: bool,
     /// The same of liveliness manual by participant.
     pub(crate) lapsed_manual: bool,
+    /// When it was first heard of.
+    pub(crate) found: Instant,
+    /// It has said more than its name: its writers sent something.
+    pub(crate) has_spoken: bool,
+    /// Bytes of partly received and early samples of its writers.
+    pub(crate) pending: usize,
+    /// When its silent writers were last asked to speak.
+    pub(crate) invited: Instant,
     /// Where discovery traffic goes.
     pub(crate) metatraffic: Address,
     /// Where samples go unless an endpoint says otherwise.
@@ -85,6 +93,10 @@ impl Peer {
             asserted: now,
             lapsed: false,
             lapsed_manual: false,
+            found: now,
+            has_spoken: false,
+            pending: 0,
+            invited: now,
             data,
             metatraffic,
             user,

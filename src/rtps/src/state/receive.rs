@@ -133,6 +133,7 @@ impl Core {
     }
 
     fn on_data_frag(&mut self, cx: &Context, frag: &DataFrag<'_>, now: Instant, inbox: &mut Inbox) {
+        self.make_room(cx.source, frag);
         let Some(mut sorter) = Sorter::new(self, cx, frag.writer, frag.reader, inbox) else { return };
         sorter.is_alive();
         if frag.is_key || !sorter.wants(frag.seq) {
@@ -222,6 +223,7 @@ struct Sorter<'a> {
     limits: &'a Limits,
     counters: &'a Counters,
     pending_total: &'a mut usize,
+    pending_peer: &'a mut usize,
     pending_before: usize,
     news: &'a mut Vec<(Prefix, Builtin, Arrival)>,
     inbox: &'a mut Inbox,
@@ -248,6 +250,7 @@ impl<'a> Sorter<'a> {
         if !remote.proxies.iter().any(|p| meant(reader, p)) {
             return None;
         }
+        peer.has_spoken = true;
         let (strength, lifespan) = remote.qos().map_or((0, None), |q| (q.ownership_strength, q.lifespan));
         Some(Self {
             source: cx.source,
@@ -258,6 +261,7 @@ impl<'a> Sorter<'a> {
             limits: &core.config.limits,
             counters: &core.counters,
             pending_total: &mut core.pending_bytes,
+            pending_peer: &mut peer.pending,
             news: &mut core.news,
             inbox,
             gate: Gate {
@@ -377,7 +381,9 @@ impl<'a> Sorter<'a> {
 
 impl Drop for Sorter<'_> {
     fn drop(&mut self) {
-        *self.pending_total =
-            (*self.pending_total + self.remote.pending_bytes()).saturating_sub(self.pending_before);
+        let after = self.remote.pending_bytes();
+        for books in [&mut *self.pending_total, &mut *self.pending_peer] {
+            *books = (*books + after).saturating_sub(self.pending_before);
+        }
     }
 }

@@ -33,20 +33,30 @@ impl Core {
         }
         proxy.repairs.forget(proxy.acked);
         let (acked, address) = (proxy.acked, Address { to: proxy.to, path: proxy.path });
+        let asked_before = proxy.asked;
         let answer = writer.answer(index, acknack);
         if let Some(proxy) = writer.proxies.get_mut(index) {
             answer.wanted.iter().for_each(|seq| proxy.repairs.want(*seq));
+            proxy.asked = answer.wanted.last().copied().unwrap_or(0).max(asked_before);
         }
         writer.send_gaps(index, &answer.never, me, out);
         if answer.given_up || (answer.wanted.is_empty() && !acknack.is_final) {
             writer.send_heartbeat(index, me, acked >= answer.sent && !answer.given_up, out);
         }
         let big = |len: usize| len > address.path.whole();
+        let again = |seq: &i64| {
+            *seq <= asked_before && writer.history.get(*seq).is_some_and(|s| big(s.payload.as_slice().len()))
+        };
+        let all_lost = answer.wanted.iter().any(again);
         let arrived =
             acked > before && writer.history.get(acked).is_some_and(|s| big(s.payload.as_slice().len()));
         writer.prune();
-        if arrived && let Some(peer) = self.peers.get_mut(&source) {
-            peer.lane(address, self.config.pace_bytes_per_s, now).arrived(now);
+        if (arrived || all_lost)
+            && let Some(peer) = self.peers.get_mut(&source)
+        {
+            let lane = peer.lane(address, self.config.pace_bytes_per_s, now);
+            // Nothing of a big sample came although it was sent again: too fast, or somebody's greed.
+            if all_lost { lane.lost(1.0, now) } else { lane.arrived(now) }
         }
         self.queue_repair(acknack.writer, guid, address, now);
         self.arm(acknack.writer, now);

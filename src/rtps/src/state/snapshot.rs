@@ -3,7 +3,7 @@
 use super::Core;
 use super::events::MAX_EVENTS;
 use super::misfit::{reader_mismatch, writer_mismatch};
-use super::peer::RemoteWriter;
+use super::peer::{Peer, RemoteWriter};
 use super::repairs::{MAX_FRAGMENTS, MAX_SAMPLES};
 use crate::discovery::EndpointData;
 use crate::graph::{GraphSnapshot, Incompatible, Policy, RemoteEndpoint, RemoteParticipant};
@@ -49,14 +49,15 @@ impl Core {
     /// Whether everything that input can create is within its limits and the books agree.
     pub(crate) fn is_bounded(&self) -> bool {
         let limits = &self.config.limits;
-        let pending: usize =
-            self.peers.values().flat_map(|p| p.writers.values()).map(RemoteWriter::pending_bytes).sum();
+        let of = |peer: &Peer| peer.writers.values().map(RemoteWriter::pending_bytes).sum::<usize>();
+        let pending: usize = self.peers.values().map(of).sum();
         let proxies = self.writers.values().flat_map(|w| &w.proxies);
         let others = || self.peers.values().filter(|p| p.data.guid != self.guid());
         others().count() <= limits.peers
             && others().all(|p| p.writers.len() + p.readers.len() <= limits.endpoints_per_peer)
             && pending == self.pending_bytes
             && self.positions.is_bounded()
+            && self.peers.values().all(|p| p.pending == of(p))
             && pending <= limits.pending_bytes
             && proxies
                 .into_iter()

@@ -51,6 +51,8 @@ pub(crate) struct ReaderProxy {
     pub(crate) start: i64,
     /// Everything up to here has arrived.
     pub(crate) acked: i64,
+    /// Highest number it asked for as a whole.
+    pub(crate) asked: i64,
     /// Count of the last ACKNACK taken, and when it came.
     pub(crate) ack_count: Option<(i32, Instant)>,
     /// The oldest sample the last heartbeat to this reader alone offered.
@@ -306,6 +308,7 @@ impl ReaderProxy {
             reliable,
             start: 1,
             acked: 0,
+            asked: 0,
             ack_count: None,
             told: 0,
             repairs: Repairs::default(),

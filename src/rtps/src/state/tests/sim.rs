@@ -59,6 +59,8 @@ pub(super) struct Net {
     out: Outbox,
     /// Everything that was ever sent, when wanted.
     pub(super) capture: Option<Vec<Vec<u8>>>,
+    /// Capture only what goes there.
+    pub(super) capture_to: Option<SocketAddr>,
     lan: bool,
     /// Second byte of the vendor id of participants added from now on.
     pub(super) vendor: u8,
@@ -112,6 +114,7 @@ impl Net {
             verbose: false,
             out: Outbox::default(),
             capture: None,
+            capture_to: None,
             lan,
             vendor: 0x7e,
             match_own: false,
@@ -259,7 +262,9 @@ impl Net {
             self.count += 1;
             self.control += u64::from(!super::trace::carries_data(head));
             self.note(from, to, head, len);
-            if let Some(capture) = &mut self.capture {
+            if let Some(capture) = &mut self.capture
+                && self.capture_to.is_none_or(|only| only == to)
+            {
                 capture.push([head, body].concat());
             }
             let target = self.nodes.iter().find(|n| n.alive && n.ports.contains(&to)).map(|n| n.place);
