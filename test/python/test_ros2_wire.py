@@ -6,6 +6,7 @@ import unittest
 
 from netns import NetworkTest
 from peers import BINARIES, JAZZY, PROGRAMS, TOOLS, eventually
+from test_ros2_qos import Side
 from traffic import TrafficTest, endpoint, pair, table
 
 SET_BOOL = "std_srvs/srv/SetBool"
@@ -59,6 +60,7 @@ class Wire(NetworkTest, TrafficTest):
             self.warm_up(*peers, topics=f"/image/{direction}", pause=20.0)
         self.until_received(*peers, last=8, topics="/latched")
 
+        self.promise(left, right)
         probe = self.on(left, BINARIES / "dds_probe", "--forward", SET_BOOL, "/front", "/back")
         probe.wait("ready")
         server = self.on(right, JAZZY, PROGRAMS / "ros2_peer.py", "serve", SET_BOOL, "/back", "--timeout", "50")
@@ -73,6 +75,23 @@ class Wire(NetworkTest, TrafficTest):
         for program in (probe, ours.program):
             program.process.stdin.close()
             self.assertEqual(program.finish(), 0, str(program))
+
+    def promise(self, left, right):
+        """Every policy there is, and every way to say that a writer is alive."""
+        ours, theirs = (Side(self.on(left, BINARIES / "qos_probe")), Side(self.on(right, TOOLS, PROGRAMS / "cyclone_qos.py")))
+        everything = {"latched": True, "deadline_ms": 2000, "lifespan_ms": 9000, "strength": 3, "partitions": ["a", "b*"]}
+        for side in (ours, theirs):
+            side.program.wait("ready")
+        for liveliness in ("automatic", "manual_by_participant", "manual_by_topic"):
+            topic, qos = f"/{liveliness}", {**everything, "liveliness": liveliness, "lease_ms": 2000}
+            ours.make("pub", f"w{topic}", topic, qos)
+            theirs.make("sub", f"r{topic}", topic, qos)
+            eventually(lambda: ours.matched(f"w{topic}") and theirs.matched(f"r{topic}"))
+            ours.tell(do="assert", id=f"w{topic}")
+            ours.tell(do="write", id=f"w{topic}", text="hello")
+            eventually(lambda: theirs.texts(f"r{topic}"))
+        ours.program.process.stdin.close()
+        self.assertEqual(ours.program.finish(), 0, str(ours.program))
 
     def check(self, title, host, program, file, wanted):
         """Nothing of ours is malformed or remarkable, and everything wanted is there."""
@@ -93,7 +112,9 @@ class Wire(NetworkTest, TrafficTest):
         rows = [(SUBMESSAGES.get(kind, hex(kind)), number) for kind, number in sorted(count.items())]
         table(title, [("submessage", "of ours"), *rows])
         self.assertEqual(wanted - {SUBMESSAGES.get(kind) for kind in count}, set())
-        for what, condition in (("a dispose", "rtps.param.id == 0x0071"), ("a related identity", "rtps.param.id == 0x0083")):
+        for what, condition in (("a dispose", "rtps.param.id == 0x0071"), ("a related identity", "rtps.param.id == 0x0083"),
+                                ("an assertion", "rtps.flag.liveliness == 1"),
+                                ("a liveliness message", "rtps.sm.wrEntityId == 0x000200c2 && rtps.sm.id == 0x15")):
             self.assertGreater(len(tshark(file, f"{mine} && {condition}", "frame.number")), 0, what)
 
     def test_dissector_accepts_all_we_say_on_the_loopback_interface(self):
