@@ -300,7 +300,8 @@ impl WriterProxy {
                 Some(_) => partly.push(seq),
             }
         }
-        let wait = NACK_RETRY.max(self.response * 3 / 2) * (1 << self.tries.min(NACK_BACKOFF));
+        // Only the short wait doubles: on a long way a lost repair would be asked for after many seconds otherwise.
+        let wait = (NACK_RETRY * (1 << self.tries.min(NACK_BACKOFF))).max(self.response * 3 / 2);
         self.tries = self.tries.saturating_add(1);
         self.next_nack = Some(now + wait);
         if let Some(first) = partly.first().copied().into_iter().chain(set.iter().next()).min() {

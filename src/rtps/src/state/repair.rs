@@ -33,7 +33,7 @@ impl Core {
         }
         proxy.repairs.forget(proxy.acked);
         let (acked, address) = (proxy.acked, Address { to: proxy.to, path: proxy.path });
-        let asked_before = proxy.asked;
+        let (asked_before, waiting) = (proxy.asked, !proxy.repairs.is_empty());
         let answer = writer.answer(index, acknack);
         if let Some(proxy) = writer.proxies.get_mut(index) {
             answer.wanted.iter().for_each(|seq| proxy.repairs.want(*seq));
@@ -47,7 +47,7 @@ impl Core {
         let again = |seq: &i64| {
             *seq <= asked_before && writer.history.get(*seq).is_some_and(|s| big(s.payload.as_slice().len()))
         };
-        let all_lost = answer.wanted.iter().any(again);
+        let all_lost = !waiting && answer.wanted.iter().any(again);
         let arrived =
             acked > before && writer.history.get(acked).is_some_and(|s| big(s.payload.as_slice().len()));
         writer.prune();

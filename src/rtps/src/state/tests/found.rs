@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::link::IP_FRAGMENT;
-use super::sim::{BEST_EFFORT, LATCHED, Net, PERFECT, RELIABLE, numbers, payload};
+use super::sim::{BEST_EFFORT, LATCHED, Link, Net, PERFECT, RELIABLE, numbers, payload};
 use super::trace::line;
 use crate::endpoint::{EndpointQos, WriteOptions};
 use crate::guid::Guid;
@@ -162,4 +162,21 @@ fn a_network_that_drops_what_it_would_have_to_split_carries_reliable_samples() {
     }
     net.run(SECOND);
     assert_eq!(numbers(&log, |_| 8000), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_long_way_does_not_make_readers_wait_for_many_round_trips() {
+    let mut net = Net::new(8, 2, true, Link { latency_ms: 60, ..PERFECT });
+    let writer = net.writer(0, "t", RELIABLE);
+    let (_, log) = net.reader(1, "t", RELIABLE);
+    net.run(2 * SECOND);
+    // Samples get lost, heartbeats and requests pass.
+    for n in 0..3 {
+        net.faults.mtu = Some(500);
+        net.write(0, writer, payload(n, 3000)).unwrap();
+        net.run(3 * SECOND);
+        net.faults.mtu = None;
+        net.run(Duration::from_millis(600));
+        assert_eq!(numbers(&log, |_| 3000).last(), Some(&n));
+    }
 }
