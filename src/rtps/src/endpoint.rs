@@ -95,7 +95,9 @@ pub enum History {
 pub struct WriteOptions {
     /// Related sample identity, sent as inline QoS.
     pub related: Option<SampleIdentity>,
-    /// Send to this one matched reader; others are told that the sample is not for them.
+    /// Send to this one matched reader, or, with an entity of zeros, to all matched readers of that participant; others
+    /// are told that the sample is not for them. Cyclone DDS takes what one of its readers is told for all of them, so
+    /// several on one topic must get the same.
     pub only_to: Option<Guid>,
     /// Source timestamp, nanoseconds since 1970; `None` takes the wall clock.
     pub source_time: Option<i64>,

@@ -115,7 +115,8 @@ impl Participant {
         self.0.shared.read(|core| core.matched_writers(reader.entity))
     }
 
-    /// Has `f` called (on an engine thread, no lock held) after each change of what [`Participant::discovered`] says.
+    /// Has `f` called (on an engine thread, no lock held) after each change of what [`Participant::discovered`] says
+    /// and of which readers a writer is matched with.
     pub fn on_graph_change(&self, f: Arc<dyn Fn() + Send + Sync>) {
         lock(&self.0.shared.listeners).push(f);
     }
@@ -223,11 +224,13 @@ impl Writer {
     }
 
     /// How many readers are matched; one atomic load.
+    ///
+    /// A reliable reader counts from when it has said that it knows this writer: what is written from then on reaches it.
     pub fn matched(&self) -> usize {
         self.matched.load(Ordering::Relaxed)
     }
 
-    /// The matched readers.
+    /// The matched readers, counted as by [`Writer::matched`].
     pub fn matched_readers(&self) -> Vec<Guid> {
         self.shared.read(|core| core.matched_readers(self.guid.entity))
     }

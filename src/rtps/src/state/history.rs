@@ -5,6 +5,7 @@ use bytes::Bytes;
 
 use crate::endpoint::History;
 use crate::guid::{Guid, SampleIdentity};
+use crate::wire::UNKNOWN_ENTITY;
 
 /// Payloads up to this size are copied into slots that are used again and again.
 pub(crate) const COPY_MAX: usize = 8 << 10;
@@ -21,6 +22,18 @@ pub(crate) struct Slot {
     pub(crate) expires: Option<Instant>,
     /// Set for a dispose notice of the builtin writers: the key of what is gone.
     pub(crate) disposed: Option<Guid>,
+}
+
+impl Slot {
+    /// Whether the sample is meant for this reader.
+    pub(crate) fn is_for(&self, reader: Guid) -> bool {
+        self.only_to.is_none_or(|only| covers(only, reader))
+    }
+}
+
+/// Whether `only`, a reader or all readers of a participant, includes `reader`.
+pub(crate) fn covers(only: Guid, reader: Guid) -> bool {
+    only.prefix == reader.prefix && (only.entity == reader.entity || only.entity == UNKNOWN_ENTITY)
 }
 
 /// A payload, copied or shared.

@@ -79,7 +79,9 @@ impl Core {
                 Submessage::Heartbeat(heartbeat) => self.on_heartbeat(&cx, &heartbeat, now, inbox),
                 Submessage::HeartbeatFrag(heartbeat) => self.on_heartbeat_frag(&cx, &heartbeat),
                 Submessage::Gap(gap) => self.on_gap(&cx, &gap, inbox),
-                Submessage::AckNack(acknack) => self.on_acknack(cx.source, &acknack, now, out),
+                Submessage::AckNack(acknack) => {
+                    inbox.graph_changed |= self.on_acknack(cx.source, &acknack, now, out);
+                }
                 Submessage::NackFrag(nack) => self.on_nack_frag(cx.source, &nack, now, out),
                 Submessage::Other => {}
             }

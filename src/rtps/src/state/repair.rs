@@ -13,17 +13,26 @@ use crate::guid::Guid;
 use crate::wire::{AckNack, Entity, NackFrag, Prefix};
 
 impl Core {
-    /// A reader says what it has and what it lacks.
-    pub(super) fn on_acknack(&mut self, source: Prefix, acknack: &AckNack, now: Instant, out: &mut Outbox) {
+    /// A reader says what it has and what it lacks; true when that is how we learn that it knows us.
+    pub(super) fn on_acknack(
+        &mut self,
+        source: Prefix,
+        acknack: &AckNack,
+        now: Instant,
+        out: &mut Outbox,
+    ) -> bool {
         let me = self.prefix();
         let guid = Guid { prefix: source, entity: acknack.reader };
-        let Some(writer) = self.writers.get_mut(&acknack.writer) else { return };
+        let Some(writer) = self.writers.get_mut(&acknack.writer) else { return false };
         writer.expire(now);
-        let Some(index) = writer.proxies.iter().position(|p| p.guid == guid && p.reliable) else { return };
+        let Some(index) = writer.proxies.iter().position(|p| p.guid == guid && p.reliable) else {
+            return false;
+        };
         let newest = writer.next - 1;
-        let Some(proxy) = writer.proxies.get_mut(index) else { return };
+        let Some(proxy) = writer.proxies.get_mut(index) else { return false };
+        let met = proxy.knows_us();
         if !proxy.takes(acknack.count, now) {
-            return;
+            return false;
         }
         let before = proxy.acked;
         proxy.acked = (acknack.missing.base - 1).clamp(0, newest);
@@ -43,6 +52,9 @@ impl Core {
         if answer.given_up || (answer.wanted.is_empty() && !acknack.is_final) {
             writer.send_heartbeat(index, me, acked >= answer.sent && !answer.given_up, out);
         }
+        if !met {
+            writer.count_matched();
+        }
         let big = |len: usize| len > address.path.whole();
         let again = |seq: &i64| {
             *seq <= asked_before && writer.history.get(*seq).is_some_and(|s| big(s.payload.as_slice().len()))
@@ -60,6 +72,7 @@ impl Core {
         }
         self.queue_repair(acknack.writer, guid, address, now);
         self.arm(acknack.writer, now);
+        !met
     }
 
     /// A reader lacks parts of a sample.
@@ -157,7 +170,7 @@ impl LocalWriter {
         let Some(proxy) = self.proxies.get_mut(index) else { return (0, None) };
         while let Some((seq, fragment)) = proxy.repairs.next() {
             // What a keep-last history has given up since is skipped.
-            let slot = self.history.get(seq).filter(|s| s.only_to.is_none_or(|only| only == reader));
+            let slot = self.history.get(seq).filter(|s| s.is_for(reader));
             if let Some(slot) = slot {
                 let whole = repair_whole(entity, lane.path);
                 if slot.payload.as_slice().len() > whole {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::history::{COPY_MAX, Slot};
+use super::history::{COPY_MAX, Slot, covers};
 use super::lane::{BURST, Lane};
 use super::outbox::Outbox;
 use super::peer::Address;
@@ -203,7 +203,7 @@ fn check(
     if have > MAX_PAYLOAD {
         return Err(WriteError::TooLong { have, max: MAX_PAYLOAD });
     }
-    if only_to.is_some_and(|only| !writer.proxies.iter().any(|p| p.guid == only)) {
+    if only_to.is_some_and(|only| !writer.proxies.iter().any(|p| covers(only, p.guid))) {
         return Err(WriteError::NotMatched);
     }
     if !writer.history.has_room(have) {

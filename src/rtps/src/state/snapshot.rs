@@ -66,9 +66,10 @@ impl Core {
             && self.answers.len() + self.retries.len() <= 2 * limits.peers * limits.endpoints_per_peer
     }
 
-    /// The readers a local writer is matched with.
+    /// The readers a local writer is matched with, and which know it.
     pub(crate) fn matched_readers(&self, writer: Entity) -> Vec<Guid> {
-        self.writers.get(&writer).map_or_else(Vec::new, |w| w.proxies.iter().map(|p| p.guid).collect())
+        let Some(writer) = self.writers.get(&writer) else { return Vec::new() };
+        writer.proxies.iter().filter(|p| p.knows_us()).map(|p| p.guid).collect()
     }
 
     /// The writers a local reader is matched with.

@@ -176,7 +176,12 @@ impl LocalWriter {
                 queued: known.map_or(0, |d| d.queued),
             });
         }
-        self.matched.store(self.proxies.len(), Ordering::Relaxed);
+        self.count_matched();
+    }
+
+    /// Counts the readers that know us.
+    pub(crate) fn count_matched(&self) {
+        self.matched.store(self.proxies.iter().filter(|p| p.knows_us()).count(), Ordering::Relaxed);
     }
 
     /// The highest number that has left for this reader.
@@ -188,9 +193,13 @@ impl LocalWriter {
         self.dests.iter().any(|d| d.reliable)
     }
 
-    /// Whether a reliable reader has not confirmed everything that left for it.
+    /// Whether a reliable reader has not confirmed everything that left for it, or not even that it knows us.
     pub(crate) fn is_behind(&self) -> bool {
-        self.proxies.iter().any(|p| p.reliable && p.acked < self.sent_to(p))
+        self.proxies.iter().any(|p| self.lacks(p))
+    }
+
+    fn lacks(&self, proxy: &ReaderProxy) -> bool {
+        proxy.reliable && (proxy.acked < self.sent_to(proxy) || !proxy.knows_us())
     }
 
     /// Drops what nobody can ask for any more.
@@ -266,8 +275,7 @@ impl LocalWriter {
     pub(crate) fn periodic_heartbeats(&mut self, me: Prefix, out: &mut Outbox) -> bool {
         let mut any = false;
         for index in 0..self.proxies.len() {
-            let behind = |p: &&ReaderProxy| p.reliable && p.acked < self.sent_to(p);
-            if self.proxies.get(index).filter(behind).is_some() {
+            if self.proxies.get(index).is_some_and(|p| self.lacks(p)) {
                 any = true;
                 self.send_heartbeat(index, me, false, out);
             }
@@ -277,8 +285,7 @@ impl LocalWriter {
 
     /// Whether `seq` can be sent (again) to this reader.
     pub(crate) fn can_send(&self, seq: i64, proxy: &ReaderProxy) -> bool {
-        seq >= proxy.start
-            && self.history.get(seq).is_some_and(|slot| slot.only_to.is_none_or(|only| only == proxy.guid))
+        seq >= proxy.start && self.history.get(seq).is_some_and(|slot| slot.is_for(proxy.guid))
     }
 
     /// Tells the reader at `index` that the numbers in these ranges, ends excluded, are not for it.
@@ -314,6 +321,12 @@ impl ReaderProxy {
             repairs: Repairs::default(),
             queued: false,
         }
+    }
+
+    /// Whether the reader has matched us as well. A reliable one says so with an ACKNACK, which our heartbeats ask for;
+    /// what is sent before may be lost for good: Cyclone DDS counts all up to the first heartbeat it sees as past.
+    pub(crate) fn knows_us(&self) -> bool {
+        !self.reliable || self.ack_count.is_some()
     }
 
     /// Whether an ACKNACK is news rather than repeated or overtaken.

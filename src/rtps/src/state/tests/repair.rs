@@ -223,3 +223,17 @@ fn an_invitation_is_repeated_until_a_heartbeat_comes() {
     let asked = |s: &Submessage<'_>| matches!(s, Submessage::AckNack(_));
     assert_eq!(count(net.capture.as_ref().unwrap(), asked), 0, "heard, so it is quiet");
 }
+
+/// Cyclone DDS takes all up to the first heartbeat it sees as past; others lose what comes before they know the writer.
+#[test]
+fn a_reader_counts_once_it_knows_the_writer_and_gets_all_from_then_on() {
+    for seed in 0..50 {
+        let mut net = Net::new(seed, 2, false, Link { loss: 30, latency_ms: 5, jitter_ms: 40, ..PERFECT });
+        let writer = net.writer(0, "t", RELIABLE);
+        let (reader, log) = net.reader(1, "t", RELIABLE);
+        assert!(net.run_until(MINUTE, |net| net.matched(0, writer) == 1), "seed {seed}");
+        assert_eq!(net.matched_writers(1, reader), 1, "seed {seed}");
+        net.write(0, writer, payload(1, 100)).unwrap();
+        assert!(net.run_until(MINUTE, |_| numbers(&log, |_| 100) == [1]), "seed {seed}");
+    }
+}
