@@ -70,6 +70,24 @@ impl DdsConfig {
             registry,
         }
     }
+
+    /// Namespace and name as one.
+    ///
+    /// **Errors**: one of them does not follow the rules, which are those of topic names.
+    pub fn full_name(&self) -> Result<String, AdapterError> {
+        let full_name = format!("{}/{}", self.namespace.trim_end_matches('/'), self.node_name);
+        let valid = TopicName::parse(&full_name).is_ok()
+            && self.namespace.starts_with('/')
+            && !self.node_name.contains('/');
+        if valid {
+            return Ok(full_name);
+        }
+        let context = format!(
+            "invalid node '{}' in namespace '{}'; use letters, digits and '_', and a namespace that starts with '/'",
+            self.node_name, self.namespace
+        );
+        Err(AdapterError::Io { context, source: io::ErrorKind::InvalidInput.into() })
+    }
 }
 
 /// One node in a ROS 2 graph, over DDS.
@@ -92,8 +110,7 @@ impl DdsAdapter {
     ///
     /// **Errors**: bad node name or namespace, bad domain, no free participant id, socket or thread failure.
     pub fn new(config: DdsConfig) -> Result<Arc<Self>, AdapterError> {
-        let full_name = format!("{}/{}", config.namespace.trim_end_matches('/'), config.node_name);
-        check_name(&config, &full_name)?;
+        let full_name = config.full_name()?;
         let discovery = &config.discovery;
         let static_peers: Vec<_> = discovery.hosts().collect();
         let participant = Participant::new(ParticipantConfig {
@@ -109,7 +126,7 @@ impl DdsAdapter {
         })
         .map_err(refused)?;
 
-        let node = Node::new(&participant, &config.namespace, &config.node_name).map_err(refused)?;
+        let node = Node::on(&participant, &config.namespace, &config.node_name).map_err(refused)?;
         let peers = Arc::new(Peers::default());
         let heard = Arc::clone(&peers);
         let node_lists = participant
@@ -323,21 +340,6 @@ impl RosAdapter for DdsAdapter {
 const MAX_WAITING: usize = 512;
 
 const SETTLE: Duration = Duration::from_millis(250);
-
-/// Node names and namespaces follow the rules of topic names.
-fn check_name(config: &DdsConfig, full_name: &str) -> Result<(), AdapterError> {
-    let valid = TopicName::parse(full_name).is_ok()
-        && config.namespace.starts_with('/')
-        && !config.node_name.contains('/');
-    if valid {
-        return Ok(());
-    }
-    let context = format!(
-        "invalid node '{}' in namespace '{}'; use letters, digits and '_', and a namespace that starts with '/'",
-        config.node_name, config.namespace
-    );
-    Err(AdapterError::Io { context, source: io::ErrorKind::InvalidInput.into() })
-}
 
 /// The engine's refusal as an adapter error.
 pub(crate) fn refused(error: RtpsError) -> AdapterError {

@@ -8,30 +8,38 @@ use rostrans_rtps::Guid;
 
 /// The endpoints of one participant, node by node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ParticipantEntities {
-    pub(crate) participant: Guid,
-    pub(crate) nodes: Vec<NodeEntities>,
+pub struct ParticipantEntities {
+    /// Whose list it is.
+    pub participant: Guid,
+    /// Its nodes.
+    pub nodes: Vec<NodeEntities>,
 }
 
 /// One node and its endpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NodeEntities {
-    pub(crate) namespace: String,
-    pub(crate) name: String,
-    pub(crate) readers: Vec<Guid>,
-    pub(crate) writers: Vec<Guid>,
+pub struct NodeEntities {
+    /// `/` or `/robot_1`.
+    pub namespace: String,
+    /// Without slash.
+    pub name: String,
+    /// GIDs of its subscriptions and of the readers of its services.
+    pub readers: Vec<Guid>,
+    /// GIDs of its publishers and of the writers of its services.
+    pub writers: Vec<Guid>,
 }
 
 impl NodeEntities {
     /// `/name` or `/namespace/name`.
-    pub(crate) fn full_name(&self) -> String {
+    pub fn full_name(&self) -> String {
         format!("{}/{}", self.namespace.trim_end_matches('/'), self.name)
     }
 }
 
 impl ParticipantEntities {
     /// Reads the message in its present form, else in the one before Iron.
-    pub(crate) fn decode(sample: &CdrBytes) -> Result<Self, CdrError> {
+    ///
+    /// **Errors**: it is neither.
+    pub fn decode(sample: &CdrBytes) -> Result<Self, CdrError> {
         Self::decode_with(sample, 0).or_else(|error| Self::decode_with(sample, 8).map_err(|_| error))
     }
 

@@ -153,7 +153,7 @@ impl Discovery {
     /// its network this must not keep everything else from starting.
     ///
     /// Takes as long as the network likes.
-    pub(crate) fn resolve(&self) -> Vec<SocketAddr> {
+    pub fn resolve(&self) -> Vec<SocketAddr> {
         let resolve = |host: Host| {
             host.resolve().unwrap_or_else(|error| {
                 warn!(%host, %error, "cannot resolve a host of ROS_STATIC_PEERS; it is not searched");

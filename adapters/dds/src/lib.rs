@@ -46,3 +46,16 @@ pub use rostrans_rtps::{
     DiscoveryRange, Durability, Guid, IpFamily, Liveliness, ParticipantStats, Policy, RemoteQos,
 };
 pub use service::{ServiceStats, ServiceStyle};
+
+/// What ROS means on DDS, for adapters on other engines: names, USER_DATA, node lists, the header of services.
+pub mod ros {
+    pub use crate::{
+        entities::{NodeEntities, ParticipantEntities},
+        names::{
+            DISCOVERY_TOPIC, DISCOVERY_TYPE, reply_topic, request_topic, request_type, response_type,
+            service_data, topic, type_hash_data, user_value,
+        },
+        node::{Entry, Node},
+        service::Header,
+    };
+}

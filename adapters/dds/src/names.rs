@@ -14,32 +14,32 @@ use rostrans_core::topic::TopicName;
 use rostrans_schema::TypeName;
 
 /// Topic of the node list; the one ROS topic without a prefix.
-pub(crate) const DISCOVERY_TOPIC: &str = "ros_discovery_info";
+pub const DISCOVERY_TOPIC: &str = "ros_discovery_info";
 /// Its type.
-pub(crate) const DISCOVERY_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
+pub const DISCOVERY_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
 /// DDS topic of a ROS topic.
-pub(crate) fn topic(name: &TopicName) -> String {
+pub fn topic(name: &TopicName) -> String {
     format!("rt{name}")
 }
 
 /// DDS topic of a service's requests.
-pub(crate) fn request_topic(name: &TopicName) -> String {
+pub fn request_topic(name: &TopicName) -> String {
     format!("rq{name}Request")
 }
 
 /// DDS topic of a service's responses.
-pub(crate) fn reply_topic(name: &TopicName) -> String {
+pub fn reply_topic(name: &TopicName) -> String {
     format!("rr{name}Reply")
 }
 
 /// DDS type of a service's requests.
-pub(crate) fn request_type(srv: &TypeName) -> String {
+pub fn request_type(srv: &TypeName) -> String {
     format!("{}::srv::dds_::{}_Request_", srv.package(), srv.short())
 }
 
 /// DDS type of a service's responses.
-pub(crate) fn response_type(srv: &TypeName) -> String {
+pub fn response_type(srv: &TypeName) -> String {
     format!("{}::srv::dds_::{}_Response_", srv.package(), srv.short())
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn ros_type(dds_type: &str, place: Place) -> String {
 }
 
 /// USER_DATA with a type hash: `typehash=RIHS01_..;`.
-pub(crate) fn type_hash_data(rihs01: &[u8; 32]) -> Vec<u8> {
+pub fn type_hash_data(rihs01: &[u8; 32]) -> Vec<u8> {
     let mut text = String::from("typehash=RIHS01_");
     hex(&mut text, rihs01, "");
     text.push(';');
@@ -97,7 +97,7 @@ pub(crate) fn type_hash_data(rihs01: &[u8; 32]) -> Vec<u8> {
 }
 
 /// USER_DATA of a service endpoint: `clientid=01.7e. ..;typehash=..;`, `key` being `clientid` or `serviceid`.
-pub(crate) fn service_data(key: &str, id: &[u8; 16], rihs01: &[u8; 32]) -> Vec<u8> {
+pub fn service_data(key: &str, id: &[u8; 16], rihs01: &[u8; 32]) -> Vec<u8> {
     let mut text = format!("{key}=");
     hex(&mut text, id, ".");
     text.push(';');
@@ -107,7 +107,7 @@ pub(crate) fn service_data(key: &str, id: &[u8; 16], rihs01: &[u8; 32]) -> Vec<u
 }
 
 /// The value of `key` in USER_DATA.
-pub(crate) fn user_value<'a>(user_data: &'a [u8], key: &str) -> Option<&'a [u8]> {
+pub fn user_value<'a>(user_data: &'a [u8], key: &str) -> Option<&'a [u8]> {
     user_data.split(|b| *b == b';').find_map(|pair| pair.strip_prefix(key.as_bytes())?.strip_prefix(b"="))
 }
 

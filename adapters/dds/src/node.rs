@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::BytesMut;
 use rostrans_cdr::to_cdr;
-use rostrans_rtps::{EndpointQos, EndpointSpec, Guid, History, Participant, RtpsError, Writer};
+use rostrans_rtps::{EndpointQos, EndpointSpec, Guid, History, Participant, RtpsError};
 use tracing::warn;
 
 use crate::{
@@ -12,34 +12,46 @@ use crate::{
     names,
 };
 
-/// The one node of this participant: announces to all which endpoints are its own.
-pub(crate) struct Node {
-    writer: Writer,
+/// The one node of a participant: announces to all which endpoints are its own.
+pub struct Node {
+    publish: Box<dyn Fn(&ParticipantEntities) + Send + Sync>,
     entities: Mutex<ParticipantEntities>,
 }
 
 impl Node {
-    /// Announces a node without endpoints.
-    pub(crate) fn new(
-        participant: &Participant,
+    /// Announces a node without endpoints. `publish` sends a list on [`names::DISCOVERY_TOPIC`].
+    pub fn new(
+        participant: Guid,
         namespace: &str,
         name: &str,
-    ) -> Result<Arc<Self>, RtpsError> {
-        let writer = participant.create_writer(list_endpoint())?;
+        publish: impl Fn(&ParticipantEntities) + Send + Sync + 'static,
+    ) -> Arc<Self> {
         let node = NodeEntities {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
             readers: Vec::new(),
             writers: Vec::new(),
         };
-        let entities = ParticipantEntities { participant: participant.guid(), nodes: vec![node] };
-        let node = Arc::new(Self { writer, entities: Mutex::new(entities) });
+        let entities = ParticipantEntities { participant, nodes: vec![node] };
+        let node = Arc::new(Self { publish: Box::new(publish), entities: Mutex::new(entities) });
         node.change(|_| ());
-        Ok(node)
+        node
+    }
+
+    /// The same, on the native engine.
+    pub(crate) fn on(participant: &Participant, namespace: &str, name: &str) -> Result<Arc<Self>, RtpsError> {
+        let writer = participant.create_writer(list_endpoint())?;
+        let publish = move |list: &ParticipantEntities| {
+            let sample = to_cdr(list, &mut BytesMut::new());
+            if let Err(error) = writer.write(sample.as_bytes()) {
+                warn!(%error, "cannot publish the node list");
+            }
+        };
+        Ok(Self::new(participant.guid(), namespace, name, publish))
     }
 
     /// Lists an endpoint as ours until the returned entry is dropped.
-    pub(crate) fn list(self: &Arc<Self>, endpoint: Guid) -> Entry {
+    pub fn list(self: &Arc<Self>, endpoint: Guid) -> Entry {
         self.change(|node| {
             if endpoint.is_reader() { &mut node.readers } else { &mut node.writers }.push(endpoint);
         });
@@ -57,10 +69,7 @@ impl Node {
         if let Some(node) = entities.nodes.first_mut() {
             change(node);
         }
-        let sample = to_cdr(&*entities, &mut BytesMut::new());
-        if let Err(error) = self.writer.write(sample.as_bytes()) {
-            warn!(%error, "cannot publish the node list");
-        }
+        (self.publish)(&entities);
     }
 }
 
@@ -75,7 +84,7 @@ pub(crate) fn list_endpoint() -> EndpointSpec {
 }
 
 /// An endpoint's place in the node list.
-pub(crate) struct Entry {
+pub struct Entry {
     node: Arc<Node>,
     endpoint: Guid,
 }

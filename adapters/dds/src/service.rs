@@ -20,7 +20,7 @@ pub(crate) use client::Client;
 pub(crate) use server::Server;
 pub(crate) use stats::Counters;
 pub use stats::ServiceStats;
-pub use style::ServiceStyle;
+pub use style::{Header, ServiceStyle};
 
 use rostrans_core::{adapter::AdapterError, topic::ServiceSpec, transport::BoxFuture};
 

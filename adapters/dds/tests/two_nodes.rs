@@ -15,7 +15,7 @@ use rostrans_core::{
     transport::BoxFuture,
 };
 use rostrans_schema::TypeRegistry;
-use rostrans_test_suite::{LIMIT, Pair, Seen, cdr, domain, eventually, service, topic};
+use rostrans_test_suite::{LIMIT, Pair, Seen, cdr, domain, eventually};
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -59,16 +59,17 @@ async fn forced_header_style_carries_calls_between_any_vendors() {
 
 #[tokio::test]
 async fn reply_to_a_client_that_left_is_dropped_and_counted() {
-    let (server, caller) =
-        (DdsAdapter::new(config("server")).unwrap(), DdsAdapter::new(config("caller")).unwrap());
+    let pair = Pair::new(native, native);
+    let server = DdsAdapter::new(config("server")).unwrap();
     let mut running = JoinSet::new();
     running.spawn(Arc::clone(&server).run(CancellationToken::new()));
+    let caller = &pair.a;
     let held = Arc::new(Held { asked: watch::Sender::new(false), go: watch::Sender::new(false) });
     let handler = Arc::<Held>::clone(&held);
-    let _offer = server.advertise_service(&service("/held"), handler).await.unwrap();
-    let client = caller.service_client(&service("/held")).await.unwrap();
+    let _offer = server.advertise_service(&pair.service("/held"), handler).await.unwrap();
+    let client = caller.service_client(&pair.service("/held")).await.unwrap();
     // News of readers comes in order: when this one is gone, so is the client's, which went before it.
-    let watch = topic("/watch", Qos::reliable());
+    let watch = pair.topic("/watch", Qos::reliable());
     let watching = server.advertise(&watch).await.unwrap();
     let subscription = caller.subscribe(&watch, Seen::default().sink()).await.unwrap();
     let mut calls = JoinSet::new();
@@ -92,8 +93,8 @@ async fn call_ends_when_its_server_leaves() {
     let server = pair.another(1, "leaving", cancel.clone());
     let held = Arc::new(Held { asked: watch::Sender::new(false), go: watch::Sender::new(false) });
     let handler = Arc::<Held>::clone(&held);
-    let _offer = server.advertise_service(&service("/held"), handler).await.unwrap();
-    let client = pair.a.service_client(&service("/held")).await.unwrap();
+    let _offer = server.advertise_service(&pair.service("/held"), handler).await.unwrap();
+    let client = pair.a.service_client(&pair.service("/held")).await.unwrap();
     let mut calls = JoinSet::new();
     calls.spawn(async move { client.call(cdr(1), Instant::now() + LIMIT * 1000).await });
     held.asked.subscribe().wait_for(|asked| *asked).await.unwrap();
@@ -103,16 +104,17 @@ async fn call_ends_when_its_server_leaves() {
 
 #[tokio::test]
 async fn requests_beyond_what_a_service_takes_are_dropped_and_counted() {
+    let pair = Pair::new(native, native);
     let server = DdsAdapter::new(config("server")).unwrap();
-    let caller = native("caller");
+    let caller = &pair.a;
     let mut running = JoinSet::new();
     running.spawn(Arc::clone(&server).run(CancellationToken::new()));
     let held = Arc::new(Held { asked: watch::Sender::new(false), go: watch::Sender::new(false) });
     let handler = Arc::<Held>::clone(&held);
-    let _offer = server.advertise_service(&service("/full"), handler).await.unwrap();
+    let _offer = server.advertise_service(&pair.service("/full"), handler).await.unwrap();
     let mut calls = JoinSet::new();
     for n in 0..200 {
-        let client = caller.service_client(&service("/full")).await.unwrap();
+        let client = caller.service_client(&pair.service("/full")).await.unwrap();
         calls.spawn(async move { client.call(cdr(n), Instant::now() + LIMIT).await });
     }
     eventually("all requests are there", || server.service_stats().requests == 200).await;
@@ -135,14 +137,14 @@ async fn bad_names_are_refused() {
 #[tokio::test]
 async fn calls_to_a_silent_server_are_answered_by_another() {
     let mut pair = Pair::new(native, native);
-    let _good = pair.b.advertise_service(&service("/mixed"), Arc::new(Now)).await.unwrap();
-    let client = pair.a.service_client(&service("/mixed")).await.unwrap();
+    let _good = pair.b.advertise_service(&pair.service("/mixed"), Arc::new(Now)).await.unwrap();
+    let client = pair.a.service_client(&pair.service("/mixed")).await.unwrap();
     assert_eq!(client.call(cdr(1), Instant::now() + LIMIT).await, Ok(cdr(1)));
     // As a killed server: still announced, but nobody answers.
     let silent = pair.another(1, "silent", CancellationToken::new());
     let held = Arc::new(Held { asked: watch::Sender::new(false), go: watch::Sender::new(false) });
     let handler = Arc::<Held>::clone(&held);
-    let _silent = silent.advertise_service(&service("/mixed"), handler).await.unwrap();
+    let _silent = silent.advertise_service(&pair.service("/mixed"), handler).await.unwrap();
     let end = Instant::now() + LIMIT;
     while client.call(cdr(2), Instant::now() + Duration::from_millis(200)).await != Err(CallError::Timeout) {
         assert!(Instant::now() < end, "the silent server was never asked");

@@ -17,7 +17,10 @@ pub mod services;
 pub mod topics;
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -84,6 +87,8 @@ pub struct Pair {
     /// The other.
     pub b: Arc<dyn RosAdapter>,
     open: [Open; 2],
+    /// In the names of this pair: several may run in one domain.
+    number: u32,
     running: JoinSet<Result<(), AdapterError>>,
 }
 
@@ -97,7 +102,8 @@ impl Pair {
             adapter
         };
         let (a, b) = (start(first, "a"), start(second, "b"));
-        Self { a, b, open: [first, second], running }
+        static PAIRS: AtomicU32 = AtomicU32::new(0);
+        Self { a, b, open: [first, second], number: PAIRS.fetch_add(1, Relaxed), running }
     }
 
     /// One more node of the first or second engine; it ends with the token.
@@ -107,21 +113,21 @@ impl Pair {
         self.running.spawn(Arc::clone(&adapter).run(cancel));
         adapter
     }
-}
 
-/// A topic of `std_msgs/String`; processes that share a domain by chance have names of their own.
-pub fn topic(name: &str, qos: Qos) -> TopicSpec {
-    let msg_type = TypeName::message("std_msgs/String").unwrap();
-    TopicSpec { name: own_name(name), msg_type, qos }
-}
+    /// A topic of `std_msgs/String` that no other pair uses.
+    pub fn topic(&self, name: &str, qos: Qos) -> TopicSpec {
+        let msg_type = TypeName::message("std_msgs/String").unwrap();
+        TopicSpec { name: self.own_name(name), msg_type, qos }
+    }
 
-/// A service of `std_srvs/SetBool`.
-pub fn service(name: &str) -> ServiceSpec {
-    ServiceSpec { name: own_name(name), srv_type: TypeName::service("std_srvs/SetBool").unwrap() }
-}
+    /// A service of `std_srvs/SetBool` that no other pair uses.
+    pub fn service(&self, name: &str) -> ServiceSpec {
+        ServiceSpec { name: self.own_name(name), srv_type: TypeName::service("std_srvs/SetBool").unwrap() }
+    }
 
-fn own_name(name: &str) -> TopicName {
-    TopicName::parse(&format!("/p{}{name}", std::process::id())).unwrap()
+    fn own_name(&self, name: &str) -> TopicName {
+        TopicName::parse(&format!("/p{}_{}{name}", std::process::id(), self.number)).unwrap()
+    }
 }
 
 /// A message with a number in it. A whole number of words: DATA payloads are padded to that, and padding stays.

@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{LIMIT, Pair, big_cdr, cdr, service, tag};
+use crate::{LIMIT, Pair, big_cdr, cdr, tag};
 
 /// Answers with the request.
 struct Echo;
@@ -81,10 +81,10 @@ const SHORT: Duration = Duration::from_millis(200);
 
 /// A client made first waits for its server; then many calls at once are told apart.
 pub async fn calls_wait_for_their_server_and_get_its_answer(pair: Pair) {
-    let client = pair.a.service_client(&service("/echo")).await.unwrap();
+    let client = pair.a.service_client(&pair.service("/echo")).await.unwrap();
     let offer = async {
         tokio::task::yield_now().await;
-        pair.b.advertise_service(&service("/echo"), Arc::new(Echo)).await.unwrap()
+        pair.b.advertise_service(&pair.service("/echo"), Arc::new(Echo)).await.unwrap()
     };
     let (answer, _offer) = tokio::join!(call(&client, 1), offer);
     assert_eq!(answer, Ok(1));
@@ -100,24 +100,24 @@ pub async fn calls_wait_for_their_server_and_get_its_answer(pair: Pair) {
 
 /// No server is an error of its own.
 pub async fn call_without_a_server_ends_at_its_deadline(pair: Pair) {
-    let client = pair.a.service_client(&service("/nobody")).await.unwrap();
+    let client = pair.a.service_client(&pair.service("/nobody")).await.unwrap();
     assert_eq!(client.call(cdr(1), Instant::now() + SHORT).await, Err(CallError::NoServer));
 }
 
 /// A service and its client may be in one node.
 pub async fn one_node_calls_its_own_services(pair: Pair) {
     for (name, adapter) in [("/own_a", &pair.a), ("/own_b", &pair.b)] {
-        let client = adapter.service_client(&service(name)).await.unwrap();
-        let _offer = adapter.advertise_service(&service(name), Arc::new(Echo)).await.unwrap();
+        let client = adapter.service_client(&pair.service(name)).await.unwrap();
+        let _offer = adapter.advertise_service(&pair.service(name), Arc::new(Echo)).await.unwrap();
         assert_eq!(call(&client, 9).await, Ok(9));
     }
 }
 
 /// A service that was withdrawn is absent, and one that is offered again is found.
 pub async fn service_that_went_away_is_called_again_when_it_is_back(pair: Pair) {
-    let client = pair.a.service_client(&service("/fickle")).await.unwrap();
+    let client = pair.a.service_client(&pair.service("/fickle")).await.unwrap();
     for round in 0..3 {
-        let offer = pair.b.advertise_service(&service("/fickle"), Arc::new(Fixed(round))).await.unwrap();
+        let offer = pair.b.advertise_service(&pair.service("/fickle"), Arc::new(Fixed(round))).await.unwrap();
         call_until(&client, |answer| *answer == Ok(round)).await;
         drop(offer);
         call_until(&client, |answer| *answer == Err(CallError::NoServer)).await;
@@ -126,9 +126,9 @@ pub async fn service_that_went_away_is_called_again_when_it_is_back(pair: Pair) 
 
 /// Two servers of one service are one too many, but each call has one answer, and the one that stays goes on.
 pub async fn either_of_two_servers_answers_and_one_is_enough(pair: Pair) {
-    let first = pair.a.advertise_service(&service("/twice"), Arc::new(Fixed(1))).await.unwrap();
-    let _second = pair.b.advertise_service(&service("/twice"), Arc::new(Fixed(2))).await.unwrap();
-    let client = pair.a.service_client(&service("/twice")).await.unwrap();
+    let first = pair.a.advertise_service(&pair.service("/twice"), Arc::new(Fixed(1))).await.unwrap();
+    let _second = pair.b.advertise_service(&pair.service("/twice"), Arc::new(Fixed(2))).await.unwrap();
+    let client = pair.a.service_client(&pair.service("/twice")).await.unwrap();
     for _ in 0..20 {
         let answer = call(&client, 0).await;
         assert!(matches!(answer, Ok(1 | 2)), "{answer:?}");
@@ -142,11 +142,11 @@ pub async fn either_of_two_servers_answers_and_one_is_enough(pair: Pair) {
 
 /// 64 clients on both nodes, four calls each, all at once.
 pub async fn many_clients_at_once_get_their_own_answers(pair: Pair) {
-    let _offer = pair.b.advertise_service(&service("/busy"), Arc::new(Echo)).await.unwrap();
+    let _offer = pair.b.advertise_service(&pair.service("/busy"), Arc::new(Echo)).await.unwrap();
     let mut calls = JoinSet::new();
     for n in 0..64 {
         let adapter = if n % 4 == 0 { &pair.b } else { &pair.a };
-        let client = adapter.service_client(&service("/busy")).await.unwrap();
+        let client = adapter.service_client(&pair.service("/busy")).await.unwrap();
         calls.spawn(async move {
             for turn in 0..4 {
                 assert_eq!(call(&client, n * 4 + turn).await, Ok(n * 4 + turn));
@@ -158,8 +158,8 @@ pub async fn many_clients_at_once_get_their_own_answers(pair: Pair) {
 
 /// A thousand calls of one client, eight at a time.
 pub async fn thousand_calls_are_all_answered(pair: Pair) {
-    let _offer = pair.b.advertise_service(&service("/often"), Arc::new(Echo)).await.unwrap();
-    let client = pair.a.service_client(&service("/often")).await.unwrap();
+    let _offer = pair.b.advertise_service(&pair.service("/often"), Arc::new(Echo)).await.unwrap();
+    let client = pair.a.service_client(&pair.service("/often")).await.unwrap();
     let places = Arc::new(Semaphore::new(8));
     let mut calls = JoinSet::new();
     for n in 0..1000 {
@@ -176,8 +176,8 @@ pub async fn thousand_calls_are_all_answered(pair: Pair) {
 pub async fn late_answers_leave_nothing_behind(pair: Pair) {
     let gate = Gate::closed();
     let handler = Arc::<Gate>::clone(&gate);
-    let _offer = pair.b.advertise_service(&service("/slow"), handler).await.unwrap();
-    let client = pair.a.service_client(&service("/slow")).await.unwrap();
+    let _offer = pair.b.advertise_service(&pair.service("/slow"), handler).await.unwrap();
+    let client = pair.a.service_client(&pair.service("/slow")).await.unwrap();
     call_until(&client, |answer| *answer == Err(CallError::Timeout)).await;
     // Two batches, together more than a client may have open.
     for _ in 0..2 {
@@ -200,10 +200,10 @@ pub async fn late_answers_leave_nothing_behind(pair: Pair) {
 pub async fn client_that_vanished_does_not_disturb_others(mut pair: Pair) {
     let gate = Gate::closed();
     let handler = Arc::<Gate>::clone(&gate);
-    let _offer = pair.b.advertise_service(&service("/left"), handler).await.unwrap();
+    let _offer = pair.b.advertise_service(&pair.service("/left"), handler).await.unwrap();
     let cancel = CancellationToken::new();
     let leaving = pair.another(0, "leaving", cancel.clone());
-    let client = leaving.service_client(&service("/left")).await.unwrap();
+    let client = leaving.service_client(&pair.service("/left")).await.unwrap();
     let mut calls = JoinSet::new();
     calls.spawn(async move { client.call(cdr(1), Instant::now() + LIMIT).await });
     gate.taken.subscribe().wait_for(|taken| *taken == 1).await.unwrap();
@@ -211,14 +211,14 @@ pub async fn client_that_vanished_does_not_disturb_others(mut pair: Pair) {
     cancel.cancel();
     leaving.run(cancel).await.unwrap();
     gate.open.send_replace(true);
-    let client = pair.a.service_client(&service("/left")).await.unwrap();
+    let client = pair.a.service_client(&pair.service("/left")).await.unwrap();
     assert_eq!(call(&client, 2).await, Ok(2));
 }
 
 /// Fragmented requests and responses come out byte for byte.
 pub async fn requests_and_responses_of_a_megabyte_cross_unchanged(pair: Pair) {
-    let _offer = pair.b.advertise_service(&service("/big"), Arc::new(Echo)).await.unwrap();
-    let client = pair.a.service_client(&service("/big")).await.unwrap();
+    let _offer = pair.b.advertise_service(&pair.service("/big"), Arc::new(Echo)).await.unwrap();
+    let client = pair.a.service_client(&pair.service("/big")).await.unwrap();
     let message = big_cdr(3, 1 << 20);
     for _ in 0..3 {
         let answer = client.call(message.clone(), Instant::now() + LIMIT).await;

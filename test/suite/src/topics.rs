@@ -10,11 +10,11 @@ use rostrans_core::{
 use rostrans_schema::TypeName;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Pair, Seen, big_cdr, cdr, eventually, tag, topic};
+use crate::{Pair, Seen, big_cdr, cdr, eventually, tag};
 
 /// Reliable samples arrive once, in order and with the time their publisher gave them.
 pub async fn samples_cross_with_their_source_time_in_order(pair: Pair) {
-    let chatter = topic("/chatter", Qos::reliable());
+    let chatter = pair.topic("/chatter", Qos::reliable());
     let publisher = pair.a.advertise(&chatter).await.unwrap();
     let seen = Seen::default();
     let subscription = pair.b.subscribe(&chatter, seen.sink()).await.unwrap();
@@ -35,7 +35,7 @@ pub async fn samples_cross_with_their_source_time_in_order(pair: Pair) {
 
 /// A transient-local publisher replays as much as its depth says.
 pub async fn late_subscriber_of_a_latched_topic_gets_the_last_samples(pair: Pair) {
-    let latched = topic("/latched", Qos::latched(2));
+    let latched = pair.topic("/latched", Qos::latched(2));
     let publisher = pair.a.advertise(&latched).await.unwrap();
     for n in 1..=3 {
         publisher.publish(RosTime::default(), &cdr(n)).unwrap();
@@ -48,7 +48,7 @@ pub async fn late_subscriber_of_a_latched_topic_gets_the_last_samples(pair: Pair
 
 /// What a node publishes reaches its own subscriptions as it reaches those of others.
 pub async fn one_node_hears_its_own_topics_once(pair: Pair) {
-    let shared = topic("/shared", Qos::reliable());
+    let shared = pair.topic("/shared", Qos::reliable());
     let (own, other) = (Seen::default(), Seen::default());
     let publisher = pair.a.advertise(&shared).await.unwrap();
     let _own = pair.a.subscribe(&shared, own.sink()).await.unwrap();
@@ -67,13 +67,13 @@ pub async fn one_node_hears_its_own_topics_once(pair: Pair) {
 pub async fn samples_of_a_megabyte_cross_unchanged(pair: Pair) {
     let message = big_cdr(7, 1 << 20);
     for (name, from, to) in [("/there", &pair.a, &pair.b), ("/back", &pair.b, &pair.a)] {
-        let image = topic(name, Qos::reliable());
+        let image = pair.topic(name, Qos::reliable());
         let publisher = from.advertise(&image).await.unwrap();
         let seen = Seen::default();
         let _subscription = to.subscribe(&image, seen.sink()).await.unwrap();
         eventually("matched", || publisher.matched() == 1).await;
         publisher.publish(RosTime::default(), &message).unwrap();
-        eventually("the sample", || !seen.samples().is_empty()).await;
+        eventually(&format!("the sample {name}"), || !seen.samples().is_empty()).await;
         assert!(seen.samples().iter().all(|sample| sample.payload == message), "{name}");
     }
 }
@@ -82,17 +82,17 @@ pub async fn samples_of_a_megabyte_cross_unchanged(pair: Pair) {
 pub async fn stopped_adapter_refuses_to_publish(mut pair: Pair) {
     let cancel = CancellationToken::new();
     let adapter = pair.another(0, "stopping", CancellationToken::new());
-    let publisher = adapter.advertise(&topic("/ending", Qos::reliable())).await.unwrap();
+    let publisher = adapter.advertise(&pair.topic("/ending", Qos::reliable())).await.unwrap();
     cancel.cancel();
     Arc::clone(&adapter).run(cancel).await.unwrap();
     assert_eq!(publisher.publish(RosTime::default(), &cdr(1)), Err(PublishError::Closed));
-    assert!(adapter.advertise(&topic("/other", Qos::reliable())).await.is_err());
+    assert!(adapter.advertise(&pair.topic("/other", Qos::reliable())).await.is_err());
 }
 
 /// A type without a definition is named in the error.
 pub async fn unknown_types_are_refused(pair: Pair) {
     let msg_type = TypeName::message("no_such_msgs/Thing").unwrap();
-    let unknown = TopicSpec { msg_type, ..topic("/unknown", Qos::reliable()) };
+    let unknown = TopicSpec { msg_type, ..pair.topic("/unknown", Qos::reliable()) };
     for adapter in [&pair.a, &pair.b] {
         let error = adapter.advertise(&unknown).await.err().unwrap();
         assert!(

@@ -143,7 +143,12 @@ impl Server {
             Caller::Identity(identity) => (response.as_bytes().clone(), Some(identity)),
             Caller::Header(header, _) => (header.join(response), None),
         };
-        let options = WriteOptions { related, only_to: reader, source_time: None };
+        // To all clients of a Cyclone DDS participant: what one of its readers never gets, none of them gets.
+        let only_to = match caller {
+            Caller::Identity(_) => reader,
+            Caller::Header(_, writer) => Some(Guid { entity: [0; 4], ..writer }),
+        };
+        let options = WriteOptions { related, only_to, source_time: None };
         self.writer.write_with(&payload, options).map_err(|error| error.to_string())?;
         Ok(())
     }

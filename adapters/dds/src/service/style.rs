@@ -45,16 +45,18 @@ const CYCLONE: [u8; 2] = [0x01, 0x10];
 /// **Layout**: in the payload's byte order, `u64` client id, `i64` sequence number; 16 bytes, so that the alignment
 /// of what follows stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub(crate) client: u64,
-    pub(crate) seq: i64,
+pub struct Header {
+    /// Any number that no other client has.
+    pub client: u64,
+    /// Counts the requests of a client.
+    pub seq: i64,
 }
 
 impl Header {
     const LEN: usize = 16;
 
     /// Puts the header in front of a body.
-    pub(crate) fn join(self, message: &CdrBytes) -> Bytes {
+    pub fn join(self, message: &CdrBytes) -> Bytes {
         let mut out = BytesMut::with_capacity(message.len() + Self::LEN);
         out.put_slice(message.get(..HEADER_LEN).unwrap_or_default());
         if little_endian(message) {
@@ -69,7 +71,7 @@ impl Header {
     }
 
     /// Takes the header off; `None` when the payload is too short to have one.
-    pub(crate) fn split(payload: &Bytes) -> Option<(Self, CdrBytes)> {
+    pub fn split(payload: &Bytes) -> Option<(Self, CdrBytes)> {
         let (encapsulation, rest) = payload.split_first_chunk::<HEADER_LEN>()?;
         let (client, rest) = rest.split_first_chunk::<8>()?;
         let (seq, body) = rest.split_first_chunk::<8>()?;
