@@ -151,6 +151,7 @@ fn check(settings: &Settings, env: Env<'_>, problems: &mut Vec<Diagnostic>) {
             "run the other nodes with rmw_fastrtps_cpp or rmw_cyclonedds_cpp, or write ros2_transport=dds";
         problems.push(Diagnostic::warning(Origin::Environment, message, help));
     }
+    check_engine(settings, problems);
     match Discovery::from_env(env) {
         Ok(discovery) => {
             let warning = |text| Diagnostic::warning(Origin::Environment, text, "");
@@ -170,6 +171,22 @@ fn check(settings: &Settings, env: Env<'_>, problems: &mut Vec<Diagnostic>) {
     }
     if let Err(problem) = logging::filter(settings, env) {
         problems.push(problem);
+    }
+}
+
+/// Checks that the chosen DDS engine is there and can do what is asked of it.
+fn check_engine(settings: &Settings, problems: &mut Vec<Diagnostic>) {
+    if settings.text("dds_engine") != "cyclone" {
+        return;
+    }
+    if !cfg!(feature = "dds-cyclone") {
+        let message = "dds_engine=cyclone, but this rostrans was built without Cyclone DDS";
+        let help = "write dds_engine=native, or build it with '--features dds-cyclone'";
+        problems.push(Diagnostic::error(settings.origin("dds_engine"), message, help));
+    } else if settings.text("dds_service_style") == "fastdds" {
+        let message = "dds_service_style=fastdds, but dds_engine=cyclone speaks its own style only";
+        let help = "write dds_service_style=auto, or dds_engine=native";
+        problems.push(Diagnostic::error(settings.origin("dds_service_style"), message, help));
     }
 }
 

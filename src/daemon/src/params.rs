@@ -57,6 +57,13 @@ pub(crate) const CORE: &[ParamDef] = &[
         doc: "Versions of IP for DDS; 'auto' is v4, and v6 too with FASTDDS_BUILTIN_TRANSPORTS=UDPv6 or an IPv6 static peer.",
     },
     ParamDef {
+        key: "dds_engine",
+        kind: ParamKind::Choice(&["native", "cyclone"]),
+        default: "native",
+        unit: None,
+        doc: "Which DDS to use: rostrans' own or Cyclone DDS, to compare; the latter only if built in.",
+    },
+    ParamDef {
         key: "dds_service_style",
         kind: ParamKind::Choice(&["auto", "fastdds", "cyclone"]),
         default: "auto",

@@ -146,7 +146,19 @@ fn adapters(job: &Job<'_>, needed: bool) -> Result<Vec<Arc<dyn RosAdapter>>, Ada
         "cyclone" => ServiceStyle::Cyclone,
         _ => ServiceStyle::Auto,
     };
-    Ok(vec![DdsAdapter::new(config)?])
+    Ok(vec![open_dds(config, job.settings.text("dds_engine") == "cyclone")?])
+}
+
+/// Joins over the chosen engine; that it is built in was checked before planning.
+fn open_dds(config: DdsConfig, cyclone: bool) -> Result<Arc<dyn RosAdapter>, AdapterError> {
+    #[cfg(feature = "dds-cyclone")]
+    if cyclone {
+        return Ok(rostrans_adapter_cyclone::CycloneAdapter::new(&config)?);
+    }
+    if cyclone {
+        return Err(AdapterError::Unsupported { adapter: "dds", what: "dds_engine=cyclone" });
+    }
+    Ok(DdsAdapter::new(config)?)
 }
 
 fn monitor(settings: &Settings) -> Option<Monitor> {

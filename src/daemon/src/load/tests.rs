@@ -145,3 +145,18 @@ fn values_and_variables_that_make_no_sense_are_reported() {
     warning: environment: a ROS 1 environment is sourced (ROS_VERSION=1), but this version joins ROS 2 only; write ros_version=ros2 if that is what you want
     ");
 }
+
+#[test]
+fn engine_that_is_not_built_in_or_cannot_do_it_is_refused() {
+    let folder = Folder::with(&[]);
+    let request = Request {
+        params: vec![("dds_engine", "cyclone".to_owned()), ("dds_service_style", "fastdds".to_owned())],
+        ..Request::default()
+    };
+    let (_, problems) = folder.load(&request, &[]);
+    if cfg!(feature = "dds-cyclone") {
+        insta::assert_snapshot!(problems, @"error: command line: dds_service_style=fastdds, but dds_engine=cyclone speaks its own style only; write dds_service_style=auto, or dds_engine=native");
+    } else {
+        insta::assert_snapshot!(problems, @"error: command line: dds_engine=cyclone, but this rostrans was built without Cyclone DDS; write dds_engine=native, or build it with '--features dds-cyclone'");
+    }
+}
