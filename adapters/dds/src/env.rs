@@ -97,6 +97,12 @@ impl Discovery {
             );
         }
         discovery.follow_fast_dds(get("FASTDDS_BUILTIN_TRANSPORTS").unwrap_or_default().trim());
+        if let Some(server) = get("ROS_DISCOVERY_SERVER").filter(|server| !server.trim().is_empty()) {
+            discovery.warnings.push(format!(
+                "ROS_DISCOVERY_SERVER={server}: rostrans asks no Fast DDS discovery server, and nodes that do will not \
+                 see it; unset it for those nodes and name hosts that multicast does not reach in ROS_STATIC_PEERS"
+            ));
+        }
         if cfg!(target_os = "linux") && discovery.domain > LAST_CLEAR_DOMAIN {
             discovery.warnings.push(format!(
                 "ROS_DOMAIN_ID={}: its ports may be taken by outgoing connections, from port 32768; use 0 to \
@@ -273,6 +279,13 @@ mod tests {
         assert_eq!(family(&[("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")]), IpFamily::V4);
         let no_udp = parse(&[("FASTDDS_BUILTIN_TRANSPORTS", "LARGE_DATA")]).unwrap();
         assert_eq!((no_udp.ip_family(), no_udp.warnings.len()), (IpFamily::V4, 1));
+    }
+
+    #[test]
+    fn a_discovery_server_is_not_passed_over_in_silence() {
+        let found = parse(&[("ROS_DISCOVERY_SERVER", "10.0.0.1:11811")]).unwrap();
+        assert!(found.warnings[0].contains("ROS_STATIC_PEERS"), "{:?}", found.warnings);
+        assert!(parse(&[("ROS_DISCOVERY_SERVER", "")]).unwrap().warnings.is_empty());
     }
 
     #[test]
