@@ -19,13 +19,13 @@ use rostrans_schema::{TypeName, TypeRegistry};
 /// Longer than any test machine takes; only a failing test waits for it.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Away from domain 0, and from other tests that run beside this one.
-fn domain() -> u16 {
-    u16::try_from(10 + (std::process::id() + 17) % 80).unwrap()
+/// Away from domain 0, and from other tests that run beside this one; each test here has a number.
+fn domain(test: u32) -> u16 {
+    u16::try_from(10 + (std::process::id() + 17 + test) % 80).unwrap()
 }
 
-fn observer() -> Observer {
-    let discovery = Discovery { domain: domain(), range: DiscoveryRange::Localhost, ..Discovery::default() };
+fn observer(domain: u16) -> Observer {
+    let discovery = Discovery { domain, range: DiscoveryRange::Localhost, ..Discovery::default() };
     Observer::new(&discovery, Vec::new()).unwrap()
 }
 
@@ -59,8 +59,9 @@ fn humble_list(participant: Guid, name: &str, writer: Guid) -> Bytes {
 
 #[tokio::test]
 async fn a_node_of_humble_is_seen_without_type_hash() {
+    let domain = domain(0);
     let humble = Participant::new(ParticipantConfig {
-        domain: domain(),
+        domain,
         range: DiscoveryRange::Localhost,
         ..ParticipantConfig::default()
     })
@@ -84,7 +85,7 @@ async fn a_node_of_humble_is_seen_without_type_hash() {
         })
         .unwrap();
     lists.write(&humble_list(humble.guid(), "old", writer.guid())).unwrap();
-    let observer = observer();
+    let observer = observer(domain);
     let listed =
         |graph: &Graph| graph.endpoints.iter().any(|e| e.guid == writer.guid() && graph.node_of(e).is_some());
     let graph = until(&observer, listed).await;
@@ -95,7 +96,8 @@ async fn a_node_of_humble_is_seen_without_type_hash() {
 
 #[tokio::test]
 async fn a_node_of_ours_and_the_observer_see_the_same_of_it() {
-    let discovery = Discovery { domain: domain(), range: DiscoveryRange::Localhost, ..Discovery::default() };
+    let domain = domain(1);
+    let discovery = Discovery { domain, range: DiscoveryRange::Localhost, ..Discovery::default() };
     let registry = Arc::new(TypeRegistry::bundled());
     let adapter = DdsAdapter::new(DdsConfig::new("seen", discovery, registry)).unwrap();
     let topic = TopicSpec {
@@ -104,7 +106,7 @@ async fn a_node_of_ours_and_the_observer_see_the_same_of_it() {
         qos: Qos::sensor_data(),
     };
     let _publisher = adapter.advertise(&topic).await.unwrap();
-    let observer = observer();
+    let observer = observer(domain);
     let mine = |graph: &Graph| {
         let found = graph.endpoints.iter().find(|e| e.name == "/seen/topic" && e.node.is_some());
         found.map(|e| (e.guid, graph.owner(e), e.type_name.clone(), e.type_hash.clone(), e.qos.clone()))
@@ -119,4 +121,34 @@ async fn a_node_of_ours_and_the_observer_see_the_same_of_it() {
         |e: &&rostrans_adapter_dds::graph::EndpointInfo| e.node.is_none() && e.name.starts_with('/');
     assert_eq!(own.endpoints.iter().filter(strangers).count(), 0);
     observer.close();
+}
+
+#[tokio::test]
+async fn thousands_of_endpoints_with_odd_names_are_seen() {
+    let domain = domain(2);
+    const COUNT: usize = 3000;
+    let crowd = Participant::new(ParticipantConfig {
+        domain,
+        range: DiscoveryRange::Localhost,
+        ..ParticipantConfig::default()
+    })
+    .unwrap();
+    let spec = |n: usize| EndpointSpec {
+        topic: format!("rt/crowd/\u{fc}\u{1f916}\u{1b}{}", n / 2),
+        type_name: "std_msgs::msg::dds_::String_".into(),
+        // Every writer is best effort, every fourth endpoint asks for more.
+        qos: EndpointQos { reliable: n % 4 == 1, ..EndpointQos::default() },
+        ..EndpointSpec::default()
+    };
+    let writers: Vec<_> = (0..COUNT).step_by(2).map(|n| crowd.create_writer(spec(n)).unwrap()).collect();
+    let readers: Vec<_> =
+        (1..COUNT).step_by(2).map(|n| crowd.create_reader(spec(n), Arc::new(drop)).unwrap()).collect();
+    let observer = observer(domain);
+    let mine = |graph: &Graph| graph.endpoints.iter().filter(|e| e.name.starts_with("/crowd/")).count();
+    let graph = until(&observer, |graph| mine(graph) == COUNT).await;
+    assert_eq!(graph.topics().iter().filter(|t| t.name.starts_with("/crowd/")).count(), COUNT / 2);
+    let apart = graph.misfits.iter().filter(|m| m.name.starts_with("/crowd/") && m.is_blocking());
+    assert_eq!(apart.count(), COUNT / 4);
+    drop((writers, readers));
+    until(&observer, |graph| mine(graph) == 0).await;
 }

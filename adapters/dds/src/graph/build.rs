@@ -76,8 +76,8 @@ fn list_nodes<'a>(
             let own = node.readers.iter().chain(&node.writers).filter(|guid| guid.prefix == prefix);
             let (there, unseen): (Vec<_>, Vec<_>) = own.copied().partition(|guid| seen.contains(guid));
             let info = NodeInfo {
-                name: node.name.clone(),
-                namespace: node.namespace.clone(),
+                name: shorten(&node.name),
+                namespace: shorten(&node.namespace),
                 participant: *participant,
                 unseen: unseen.len(),
             };
@@ -110,3 +110,13 @@ fn endpoint(found: RemoteEndpoint, owners: &HashMap<Guid, usize>) -> EndpointInf
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+/// A name as long as names may be in ROS; what is longer is meant to annoy.
+fn shorten(name: &str) -> String {
+    name.chars().take(MAX_NAME).collect()
+}
+
+/// Letters of a node's name or namespace.
+///
+/// Source: rmw, `RMW_NODE_NAME_MAX_NAME_LENGTH`.
+const MAX_NAME: usize = 255;

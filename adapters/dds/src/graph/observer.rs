@@ -34,7 +34,12 @@ impl Observer {
             interfaces,
             // No enclave: it is no participant of ROS.
             user_data: Vec::new(),
-            limits: Limits { peers: MAX_PEERS, endpoints_per_peer: MAX_ENDPOINTS, ..Limits::default() },
+            limits: Limits {
+                peers: MAX_PEERS,
+                endpoints_per_peer: MAX_ENDPOINTS,
+                sample_bytes: MAX_LIST,
+                ..Limits::default()
+            },
             ..ParticipantConfig::default()
         })
         .map_err(refused)?;
@@ -82,3 +87,6 @@ const MAX_PEERS: usize = 4096;
 
 /// Endpoints of one participant seen at most.
 const MAX_ENDPOINTS: usize = 1 << 16;
+
+/// Longest node list taken, bytes: that of some ten thousand endpoints.
+const MAX_LIST: usize = 1 << 20;

@@ -117,6 +117,14 @@ fn one_name_in_two_participants_is_two_nodes_and_a_gone_participant_has_none() {
 }
 
 #[test]
+fn a_name_meant_to_annoy_is_cut() {
+    let mut world = World::default();
+    let participant = world.participant(FAST, 1, b"enclave=/;");
+    world.node(participant, "/", &"\u{1f916}".repeat(100_000), &[]);
+    assert_eq!(world.graph().nodes[0].name.chars().count(), 255);
+}
+
+#[test]
 fn services_and_actions_are_known_by_their_topics() {
     let mut world = World::default();
     let (server, client) = (world.participant(FAST, 1, b""), world.participant(CYCLONE, 2, b""));
