@@ -62,6 +62,8 @@ class CycloneQos(QosPeer):
         self.idl = cyclone_peer.IdlTypes(rostypes.store("jazzy", []))
         self.participant = DomainParticipant(int(os.environ.get("ROS_DOMAIN_ID", "0")))
         self.made, self.parents, self.listeners, self.topics = {}, {}, {}, {}
+        # Listeners run on threads of Cyclone; one thread prints.
+        self.heard = queue.SimpleQueue()
 
     def topic(self, topic):
         # A topic's own QoS is that of its first user otherwise.
@@ -70,7 +72,7 @@ class CycloneQos(QosPeer):
         return self.topics[topic]
 
     def listener(self, name):
-        tell = lambda event, **fields: peerlib.emit(event, id=name, **fields)
+        tell = lambda event, **fields: self.heard.put((event, fields | {"id": name}))
         bad = lambda _, s: tell("incompatible", policy=POLICIES.get(s.last_policy_id, str(s.last_policy_id)))
         missed = lambda _, s: tell("deadline", total=s.total_count)
         listener = Listener(
@@ -112,6 +114,10 @@ class CycloneQos(QosPeer):
 
     def poll(self, wait):
         found = False
+        while not self.heard.empty():
+            event, fields = self.heard.get()
+            peerlib.emit(event, **fields)
+            found = True
         for name, endpoint in self.made.items():
             if isinstance(endpoint, DataReader):
                 for sample in endpoint.take(N=64):
