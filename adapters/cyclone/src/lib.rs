@@ -12,7 +12,7 @@
 //! | the node of an endpoint, as Fast DDS nodes show it | Cyclone DDS does not announce the participant of an endpoint in its discovery data | `ros2 topic info -v` of a Fast DDS node says `_CREATED_BY_BARE_DDS_APP_`; node lists are right |
 //! | several settings for one domain in one process | Cyclone DDS configures a domain once per process | the second adapter is refused |
 //! | asking one server among several | the API writes to all readers | every server works on each call; the first response counts |
-//! | counters, graph, reports of misfits | only the native engine has them | Cyclone DDS logs to standard error |
+//! | counters, graph, reports of misfits, missed deadlines and dead publishers | only the native engine has them | Cyclone DDS logs to standard error |
 
 #![cfg_attr(
     feature = "engine",

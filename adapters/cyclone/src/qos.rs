@@ -1,6 +1,8 @@
 //! Quality of service as Cyclone DDS takes it.
 
-use rostrans_core::topic::{Durability, Qos, Reliability};
+use std::time::Duration;
+
+use rostrans_core::topic::{Durability, Liveliness, Qos, Reliability};
 
 /// A QoS object of the library, freed when dropped.
 pub(crate) struct DdsQos(*mut cyclors::dds_qos_t);
@@ -26,6 +28,10 @@ impl DdsQos {
             Durability::TransientLocal => cyclors::dds_durability_kind_DDS_DURABILITY_TRANSIENT_LOCAL,
             Durability::Volatile => cyclors::dds_durability_kind_DDS_DURABILITY_VOLATILE,
         };
+        let liveliness = match qos.liveliness {
+            Liveliness::Automatic => cyclors::dds_liveliness_kind_DDS_LIVELINESS_AUTOMATIC,
+            Liveliness::ManualByTopic => cyclors::dds_liveliness_kind_DDS_LIVELINESS_MANUAL_BY_TOPIC,
+        };
         let keep_last = cyclors::dds_history_kind_DDS_HISTORY_KEEP_LAST;
         let depth = i32::from(qos.depth.max(1));
         let xcdr1 = XCDR1;
@@ -40,6 +46,9 @@ impl DdsQos {
                 this.0, 0, keep_last, depth, UNLIMITED, UNLIMITED, UNLIMITED,
             );
             cyclors::dds_qset_data_representation(this.0, 1, &raw const xcdr1);
+            cyclors::dds_qset_deadline(this.0, nanoseconds(qos.deadline));
+            cyclors::dds_qset_lifespan(this.0, nanoseconds(qos.lifespan));
+            cyclors::dds_qset_liveliness(this.0, liveliness, nanoseconds(qos.liveliness_lease));
         }
         this
     }
@@ -55,6 +64,11 @@ impl Drop for DdsQos {
         // SAFETY: the object is ours, and nobody uses it any more.
         unsafe { cyclors::dds_delete_qos(self.0) };
     }
+}
+
+/// A period in nanoseconds; the library's longest one means none.
+fn nanoseconds(period: Option<Duration>) -> i64 {
+    period.and_then(|period| i64::try_from(period.as_nanos()).ok()).unwrap_or(i64::MAX)
 }
 
 /// The USER_DATA in a QoS object.

@@ -6,7 +6,7 @@ mod server;
 use rostrans_adapter_dds::{Guid, ros};
 use rostrans_core::{
     adapter::AdapterError,
-    topic::{Durability, Qos, Reliability, ServiceSpec},
+    topic::{Qos, ServiceSpec},
 };
 use rostrans_schema::TypeRegistry;
 
@@ -53,8 +53,7 @@ impl Pair {
 }
 
 /// As ROS has it, but for the depth: 10 replies would push each other out when more callers than that wait.
-const SERVICE_QOS: Qos =
-    Qos { reliability: Reliability::Reliable, durability: Durability::Volatile, depth: 64 };
+const SERVICE_QOS: Qos = Qos::reliable().with_depth(64);
 
 /// Whether an endpoint understands the header: Cyclone's own, and those of our native engine, which reads what the
 /// sender's vendor uses.

@@ -1,11 +1,11 @@
 //! Publishers and subscriptions.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use rostrans_core::{
     adapter::{AdapterError, PublishError},
     clock::RosTime,
-    topic::{Qos, TopicSpec},
+    topic::{Liveliness, Qos, TopicSpec},
 };
 use rostrans_schema::TypeName;
 use tokio_util::sync::CancellationToken;
@@ -44,6 +44,34 @@ pub async fn late_subscriber_of_a_latched_topic_gets_the_last_samples(pair: Pair
     let _subscription = pair.b.subscribe(&latched, seen.sink()).await.unwrap();
     eventually("two samples", || seen.samples().len() == 2).await;
     assert_eq!(seen.tags(), [2, 3]);
+}
+
+/// Deadline, lifespan and liveliness are offered and requested; who asks for more than is offered gets nothing.
+pub async fn policies_about_time_are_compared(pair: Pair) {
+    let offered = Qos {
+        deadline: Some(Duration::from_millis(1001)),
+        lifespan: Some(Duration::from_secs(60)),
+        liveliness: Liveliness::ManualByTopic,
+        liveliness_lease: Some(Duration::from_millis(1999)),
+        ..Qos::reliable()
+    };
+    let strict = [
+        Qos { deadline: Some(Duration::from_millis(1000)), ..offered },
+        Qos { liveliness_lease: Some(Duration::from_millis(1998)), ..offered },
+    ];
+    let publisher = pair.a.advertise(&pair.topic("/timed", offered)).await.unwrap();
+    let (content, disappointed) = (Seen::default(), Seen::default());
+    let mut held = Vec::new();
+    for qos in strict {
+        held.push(pair.b.subscribe(&pair.topic("/timed", qos), disappointed.sink()).await.unwrap());
+    }
+    for qos in [offered, Qos::sensor_data()] {
+        held.push(pair.b.subscribe(&pair.topic("/timed", qos), content.sink()).await.unwrap());
+    }
+    eventually("matched", || publisher.matched() == 2).await;
+    publisher.publish(RosTime { ns: 5 }, &cdr(1)).unwrap();
+    eventually("two samples", || content.samples().len() == 2).await;
+    assert_eq!((publisher.matched(), disappointed.samples().len()), (2, 0));
 }
 
 /// What a node publishes reaches its own subscriptions as it reaches those of others.
