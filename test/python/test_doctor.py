@@ -137,6 +137,13 @@ class Doctor(NetworkTest):
         self.assertEqual(self.level(found, "cyclone", "No such file"), "problem")
         self.assertNotIn("multicast", found, "nothing is sent to the group in range LOCALHOST")
 
+    def test_a_wrong_variable_is_a_problem_among_others(self):
+        host = self.network("here")["here"]
+        status, found = self.doctor(host, "--wait", "0", ROS_DOMAIN_ID="many", ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
+        self.assertEqual(status, 1)
+        self.assertEqual(self.level(found, "range", "ROS_DOMAIN_ID: invalid value 'many'"), "problem")
+        self.assertEqual(self.level(found, "firewall", "127.0.0.1"), "ok")
+
     def test_high_domains_and_small_buffers_are_warned_of(self):
         host = self.network("here")["here"]
         _, found = self.doctor(host, "-d", "130", "--wait", "0", user="nobody")

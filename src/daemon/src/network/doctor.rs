@@ -14,9 +14,12 @@ mod gather;
 use std::{ffi::OsString, time::Duration};
 
 use rostrans_adapter_dds::Discovery;
-use rostrans_core::diag::Diagnostic;
+use rostrans_core::{
+    diag::{Diagnostic, Origin},
+    text::excerpt,
+};
 
-use self::finding::Level;
+use self::finding::{Finding, Level};
 use super::options::{DOMAIN, Given, HELP, INTERFACE, IP, JSON, Opt, PEER, RANGE, describe, problem};
 use crate::{exit::Exit, print, report};
 
@@ -30,6 +33,8 @@ const WAIT_DEFAULT: Duration = Duration::from_secs(3);
 /// What to examine.
 struct Request {
     discovery: Discovery,
+    /// Variables with values that ROS does not define; `discovery` does without them.
+    broken: Vec<Diagnostic>,
     interfaces: Vec<String>,
     wait: Duration,
     json: bool,
@@ -47,7 +52,8 @@ pub(super) fn main(words: impl Iterator<Item = OsString>) -> Exit {
         }
     };
     let facts = gather::gather(&request.discovery, &request.interfaces, request.wait, &env);
-    let findings = check::all(&facts);
+    let broken = request.broken.iter().map(|found| Finding::problem("range", &found.message, &found.help));
+    let findings: Vec<_> = broken.chain(check::all(&facts)).collect();
     let shown = if request.json {
         finding::json(&findings, &request.discovery)
     } else {
@@ -68,13 +74,20 @@ fn parse(
     }
     let mut problems = Vec::new();
     if let Some(word) = given.words.first() {
-        problems.push(problem(format!("unexpected '{}'", rostrans_core::text::excerpt(word)), "see --help"));
+        problems.push(problem(format!("unexpected '{}'", excerpt(word)), "see --help"));
     }
     let wait = given.wait(WAIT_DEFAULT).map_err(|problem| problems.push(problem));
-    let discovery = given.discovery(env).map_err(|mut found| problems.append(&mut found));
+    // Wrong words are refused, a wrong environment is a finding.
+    let mut broken = given.discovery(&env).err().unwrap_or_default();
+    broken.retain(|problem| problem.origin == Origin::Environment);
+    broken.dedup();
+    let is_broken = |name: &str| broken.iter().any(|p| p.message.starts_with(name));
+    let discovery = given.discovery(|name| env(name).filter(|_| !is_broken(name)));
+    let discovery = discovery.map_err(|mut found| problems.append(&mut found));
     match (discovery, wait) {
         (Ok(discovery), Ok(wait)) if problems.is_empty() => {
-            Ok(Some(Request { discovery, interfaces: given.interfaces(), wait, json: given.has(&JSON) }))
+            let (interfaces, json) = (given.interfaces(), given.has(&JSON));
+            Ok(Some(Request { discovery, broken, interfaces, wait, json }))
         }
         _ => Err(problems),
     }
@@ -111,6 +124,20 @@ mod tests {
         assert!(parsed("--json --wait 0 -d 3").is_ok_and(|request| request.is_some_and(|r| r.json)));
         let problems = parsed("now").err().unwrap();
         assert_eq!(problems[0].to_string(), "command line: unexpected 'now'; see --help");
+        assert_eq!(parsed("-d 300").err().map(|problems| problems.len()), Some(1));
         insta::assert_snapshot!("doctor_help", help());
+    }
+
+    #[test]
+    fn a_wrong_environment_is_a_finding_and_the_rest_of_it_counts() {
+        let env = |name: &str| match name {
+            "ROS_DOMAIN_ID" => Some("many".to_owned()),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE" => Some("LOCALHOST".to_owned()),
+            _ => None,
+        };
+        let request = parse(std::iter::empty(), env).ok().flatten().unwrap();
+        assert_eq!((request.discovery.domain, request.discovery.range_name()), (0, "LOCALHOST"));
+        let told: Vec<_> = request.broken.iter().map(|p| p.message.as_str()).collect();
+        assert_eq!(told, ["ROS_DOMAIN_ID: invalid value 'many'"]);
     }
 }

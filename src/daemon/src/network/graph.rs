@@ -153,6 +153,7 @@ exit codes:
   2    nobody is there, or not what was asked for
   64   wrong command line
   69   the network cannot be opened
+  130  ended by a signal before anything was shown
 ",
         describe(OPTIONS)
     )
