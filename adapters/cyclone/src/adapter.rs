@@ -104,7 +104,7 @@ impl CycloneAdapter {
     fn publisher(&self, topic: &TopicSpec) -> Result<Arc<dyn Publisher>, AdapterError> {
         let writer = self.context.participant.writer(&self.spec(topic)?)?;
         let entry = self.context.node.list(writer.guid());
-        Ok(Arc::new(CyclonePublisher { writer, _entry: entry }))
+        Ok(Arc::new(CyclonePublisher { writer, stamped: topic.qos.lifespan.is_none(), _entry: entry }))
     }
 
     fn subscription(&self, topic: &TopicSpec, sink: SampleSink) -> Result<Guard, AdapterError> {
@@ -212,12 +212,14 @@ const MAX_WAITING: usize = 512;
 /// A publish handle: the writer and its place in the node list.
 struct CyclonePublisher {
     writer: Writer,
+    /// Whether the source time is the stamp of the message. A lifespan counts from when it was really published.
+    stamped: bool,
     _entry: ros::Entry,
 }
 
 impl Publisher for CyclonePublisher {
     fn publish(&self, stamp: RosTime, msg: &CdrBytes) -> Result<(), PublishError> {
-        self.writer.write(msg, (stamp.ns > 0).then_some(stamp.ns))
+        self.writer.write(msg, (self.stamped && stamp.ns > 0).then_some(stamp.ns))
     }
 
     fn matched(&self) -> usize {
