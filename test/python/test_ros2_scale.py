@@ -21,7 +21,7 @@ class Scale(TrafficTest):
         self.host = network["host"]
 
     def start(self, *command, **kwargs):
-        return super().start(*self.host.command(*command), **kwargs)
+        return super().start(*self.host.command(*command), **{"limit": 150, **kwargs})
 
     def test_two_hundred_topics_each_way(self):
         endpoints = []
@@ -29,14 +29,15 @@ class Scale(TrafficTest):
             endpoints += [*pair("ours", "jazzy", f"/out/t{i}", "string"), endpoint("second", "sub", f"/out/t{i}", "string")]
             endpoints += pair("jazzy" if i % 2 else "second", "ours", f"/in/t{i}", "string")
         self.plan(endpoints)
-        ours, second, jazzy = self.ours("ours"), self.ours("second"), self.jazzy("jazzy")
-        self.ready(ours)
-        cpu = ours.usage()[1]
-        self.ready(second, jazzy)
+        # Ours come last: on a busy host Fast DDS overlooks some endpoints of others that it hears of while it makes its own.
+        jazzy = self.jazzy("jazzy")
+        self.ready(jazzy)
         start = time.monotonic()
+        ours, second = self.ours("ours"), self.ours("second")
+        self.ready(ours, second)
         self.until([ours], lambda r: r["side"] == "sub" or r["matched"] == 2, what="two subscribers for each publisher")
         self.until_matched(jazzy, second)
-        matched, cpu_matched = time.monotonic() - start, ours.usage()[1] - cpu
+        matched, cpu_matched = time.monotonic() - start, ours.usage()[1]
         first, before = self.warm_up(ours, second, jazzy)
         start, (_, cpu) = time.monotonic(), ours.usage()
         for number in range(first, first + ROUNDS):
@@ -51,11 +52,11 @@ class Scale(TrafficTest):
                 self.assertEqual((row["last"], lost, row["repeated"], row["bad"]), (last, 0, 0, 0), row)
         samples = ROUNDS * TOPICS * 3
         table(f"{TOPICS} publishers and {TOPICS} subscriptions of ours, one rclpy process and a second of ours", [
-            ("all matched, after the last process was ready", f"{matched:.2f} s"), ("CPU of ours for it", f"{cpu_matched:.2f} s"),
+            ("all matched, after the start of ours", f"{matched:.2f} s"), ("CPU of ours for it", f"{cpu_matched:.2f} s"),
             (f"{samples} samples sent and received in", f"{elapsed:.2f} s"), ("CPU of ours for them", f"{cpu_end - cpu:.2f} s"),
             ("memory of ours", f"{memory:.1f} MiB")])
 
-    def test_thirty_two_participants_see_each_other_and_no_more_fit(self):
+    def test_thirty_two_participants_see_each_other_and_one_more_is_warned(self):
         ours, jazzy, kilted = ([f"{name}_{i}" for i in range(n)] for name, n in (("ours", 24), ("jazzy", 3), ("kilted", 2)))
         cyclone = [f"cyclone_{i}" for i in range(3)]
         names = [*ours, *jazzy, *kilted, *cyclone]
@@ -86,10 +87,8 @@ class Scale(TrafficTest):
             ("all matched after", f"{matched:.2f} s from the start of the first process"),
             (f"memory of our {len(ours)}", f"{memory:.1f} MiB"), ("their CPU", f"{cpu:.2f} s")])
 
-        extra = self.ours("one_too_many").program
-        self.assertNotEqual(extra.finish(), 0)
-        text = "\n".join(extra.noise)
-        self.assertIn(f"no free participant id in domain {self.domain}; 32 participants run on this host already", text)
+        # The others do not look for a participant with a higher number.
+        self.ours("one_too_many").program.wait_text("more than 32 participants on this host")
 
 
 if __name__ == "__main__":

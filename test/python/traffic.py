@@ -112,7 +112,7 @@ class Peer:
         return pages * 4096 / 2**20, (int(fields[11]) + int(fields[12])) / 100
 
     def __str__(self):
-        return "\n    ".join([" ".join(self.program.command[1:]), *self.program.noise[-40:]])
+        return "\n    ".join([" ".join(self.program.command[1:]), *self.program.noise[-5:]])
 
 
 class TrafficTest(PeerTest):
