@@ -69,7 +69,7 @@ class Scale(TrafficTest):
         start = time.monotonic()
         peers = [self.ours(*ours), self.jazzy(*jazzy), self.kilted(*kilted), *map(self.cyclone, cyclone)]
         self.ready(*peers)
-        self.until(peers, lambda r: r["side"] == "sub" or r["matched"] == PARTICIPANTS, timeout=60,
+        self.until(peers, lambda r: r["side"] == "sub" or r["matched"] == PARTICIPANTS, timeout=90,
                    what=f"{PARTICIPANTS} subscribers for every publisher")
         matched = time.monotonic() - start
         for peer in peers:

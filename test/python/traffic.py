@@ -146,7 +146,7 @@ class TrafficTest(PeerTest):
 
     def ready(self, *peers):
         for peer in peers:
-            peer.program.wait("ready", 40)
+            peer.program.wait("ready", 90)
 
     def rows(self, *peers, topics=""):
         """The reports of all peers together."""
