@@ -8,9 +8,8 @@ use std::{
     time::Duration,
 };
 
-use bytes::BytesMut;
 use rostrans_adapter_dds::{DdsConfig, Guid, ros};
-use rostrans_cdr::{CdrBytes, to_cdr};
+use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{
         AdapterError, AdapterInfo, Guard, PublishError, Publisher, RosAdapter, RosVersion, SampleSink,
@@ -71,13 +70,13 @@ impl CycloneAdapter {
             qos: Qos::latched(1),
             user_data: Vec::new(),
         })?;
-        let publish = move |list: &ros::ParticipantEntities| {
-            let sample = to_cdr(list, &mut BytesMut::new());
-            if let Err(error) = lists.write(&sample, None) {
+        let publish = move |list: &CdrBytes| {
+            if let Err(error) = lists.write(list, None) {
                 warn!(%error, "cannot publish the node list");
             }
         };
-        let node = ros::Node::new(participant.guid(), &config.namespace, &config.node_name, publish);
+        let (namespace, name) = (&config.namespace, &config.node_name);
+        let node = ros::Node::new(participant.guid(), namespace, name, config.humble, publish);
         let (sender, receiver) = mpsc::channel(MAX_WAITING);
         let discovery = &config.discovery;
         let range = discovery.range_name();

@@ -54,6 +54,9 @@ pub struct DdsConfig {
     pub interfaces: Vec<String>,
     /// How services find out which response is whose.
     pub service_style: ServiceStyle,
+    /// Tell Humble nodes which endpoints are ours. Their node lists have GIDs of 24 bytes, those of Iron and later of
+    /// 16; one list goes to all, and a node that expects the other form shows our endpoints without their node.
+    pub humble: bool,
     /// The interface definitions, for type hashes.
     pub registry: Arc<TypeRegistry>,
 }
@@ -67,6 +70,7 @@ impl DdsConfig {
             discovery,
             interfaces: Vec::new(),
             service_style: ServiceStyle::default(),
+            humble: false,
             registry,
         }
     }
@@ -126,7 +130,8 @@ impl DdsAdapter {
         })
         .map_err(refused)?;
 
-        let node = Node::on(&participant, &config.namespace, &config.node_name).map_err(refused)?;
+        let node =
+            Node::on(&participant, &config.namespace, &config.node_name, config.humble).map_err(refused)?;
         let peers = Arc::new(Peers::default());
         let heard = Arc::clone(&peers);
         let node_lists = participant

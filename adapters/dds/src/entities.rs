@@ -3,7 +3,8 @@
 //! **Layout**: participant GID, then a sequence of nodes, each namespace, name, sequence of reader GIDs, sequence of
 //! writer GIDs. A GID is 16 raw bytes; before Iron it was 24, the last 8 zero.
 
-use rostrans_cdr::{CdrBytes, CdrEncode, CdrError, CdrReader, CdrSizer, CdrWriter};
+use bytes::BytesMut;
+use rostrans_cdr::{CdrBytes, CdrEncode, CdrError, CdrReader, CdrSizer, CdrWriter, to_cdr};
 use rostrans_rtps::Guid;
 
 /// The endpoints of one participant, node by node.
@@ -40,7 +41,14 @@ impl ParticipantEntities {
     ///
     /// **Errors**: it is neither.
     pub fn decode(sample: &CdrBytes) -> Result<Self, CdrError> {
-        Self::decode_with(sample, 0).or_else(|error| Self::decode_with(sample, 8).map_err(|_| error))
+        Self::decode_with(sample, 0)
+            .or_else(|error| Self::decode_with(sample, OLD_PADDING).map_err(|_| error))
+    }
+
+    /// The message as a sample; `humble`: with the longer GIDs that ROS had before Iron. A node reads one form only.
+    pub fn to_sample(&self, humble: bool) -> CdrBytes {
+        let gid_padding = if humble { OLD_PADDING } else { 0 };
+        to_cdr(&Outgoing { list: self, gid_padding }, &mut BytesMut::new())
     }
 
     /// `gid_padding`: bytes after the 16 of each GID.
@@ -62,35 +70,50 @@ impl ParticipantEntities {
     }
 }
 
-impl CdrEncode for ParticipantEntities {
+/// A list as it goes out.
+struct Outgoing<'a> {
+    list: &'a ParticipantEntities,
+    /// Zeros after the 16 bytes of each GID.
+    gid_padding: usize,
+}
+
+impl CdrEncode for Outgoing<'_> {
     fn size(&self, sizer: &mut CdrSizer) {
-        sizer.primitives(GID_LEN, 1);
+        let gid_len = GID_LEN + self.gid_padding;
+        sizer.primitives(gid_len, 1);
         sizer.primitive(4);
-        for node in &self.nodes {
+        for node in &self.list.nodes {
             sizer.string(&node.namespace);
             sizer.string(&node.name);
             for gids in [&node.readers, &node.writers] {
                 sizer.primitive(4);
-                sizer.primitives(gids.len() * GID_LEN, 1);
+                sizer.primitives(gids.len() * gid_len, 1);
             }
         }
     }
 
     fn encode(&self, writer: &mut CdrWriter<'_>) {
-        writer.bytes(&self.participant.as_bytes());
-        count(self.nodes.len()).encode(writer);
-        for node in &self.nodes {
+        let gid = |writer: &mut CdrWriter<'_>, gid: &Guid| {
+            writer.bytes(&gid.as_bytes());
+            writer.bytes([0; OLD_PADDING].get(..self.gid_padding).unwrap_or_default());
+        };
+        gid(writer, &self.list.participant);
+        count(self.list.nodes.len()).encode(writer);
+        for node in &self.list.nodes {
             writer.string(&node.namespace);
             writer.string(&node.name);
             for gids in [&node.readers, &node.writers] {
                 count(gids.len()).encode(writer);
-                gids.iter().for_each(|gid| writer.bytes(&gid.as_bytes()));
+                gids.iter().for_each(|one| gid(writer, one));
             }
         }
     }
 }
 
 const GID_LEN: usize = 16;
+
+/// Bytes after those in a GID of Humble and before.
+const OLD_PADDING: usize = 8;
 
 /// Two empty strings and two empty sequences, for the bound on the node count.
 const SMALLEST_NODE: usize = 16;
@@ -113,9 +136,7 @@ fn gids(reader: &mut CdrReader<'_>, padding: usize) -> Result<Vec<Guid>, CdrErro
 
 #[cfg(test)]
 mod tests {
-    use bytes::BytesMut;
     use proptest::prelude::*;
-    use rostrans_cdr::to_cdr;
 
     use super::*;
 
@@ -135,8 +156,17 @@ mod tests {
 
     #[test]
     fn node_list_survives_a_round_trip() {
-        let sample = to_cdr(&entities(), &mut BytesMut::new());
+        let sample = entities().to_sample(false);
         assert_eq!(ParticipantEntities::decode(&sample), Ok(entities()));
+    }
+
+    #[test]
+    fn humble_gets_gids_of_24_bytes() {
+        let (new, old) = (entities().to_sample(false), entities().to_sample(true));
+        // Participant, two writers, one reader.
+        assert_eq!(old.len(), new.len() + 4 * 8);
+        assert_eq!(old.body().get(..24).unwrap(), [[9; 16].as_slice(), &[0; 8]].concat());
+        assert_eq!(ParticipantEntities::decode(&old), Ok(entities()));
     }
 
     #[test]
@@ -165,7 +195,7 @@ mod tests {
 
     #[test]
     fn truncated_lists_are_errors() {
-        let sample = to_cdr(&entities(), &mut BytesMut::new());
+        let sample = entities().to_sample(false);
         for len in 4..sample.len() {
             let cut = CdrBytes::new(sample.as_bytes().slice(..len)).unwrap();
             assert!(ParticipantEntities::decode(&cut).is_err(), "{len}");

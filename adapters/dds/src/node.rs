@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::BytesMut;
-use rostrans_cdr::to_cdr;
+use rostrans_cdr::CdrBytes;
 use rostrans_rtps::{EndpointQos, EndpointSpec, Guid, History, Participant, RtpsError};
 use tracing::warn;
 
@@ -14,17 +13,21 @@ use crate::{
 
 /// The one node of a participant: announces to all which endpoints are its own.
 pub struct Node {
-    publish: Box<dyn Fn(&ParticipantEntities) + Send + Sync>,
+    publish: Box<dyn Fn(&CdrBytes) + Send + Sync>,
+    /// Whether its lists are for Humble nodes, which read no others.
+    humble: bool,
     entities: Mutex<ParticipantEntities>,
 }
 
 impl Node {
-    /// Announces a node without endpoints. `publish` sends a list on [`names::DISCOVERY_TOPIC`].
+    /// Announces a node without endpoints. `publish` sends a list on [`names::DISCOVERY_TOPIC`]; `humble`: in the form
+    /// that Humble reads.
     pub fn new(
         participant: Guid,
         namespace: &str,
         name: &str,
-        publish: impl Fn(&ParticipantEntities) + Send + Sync + 'static,
+        humble: bool,
+        publish: impl Fn(&CdrBytes) + Send + Sync + 'static,
     ) -> Arc<Self> {
         let node = NodeEntities {
             namespace: namespace.to_owned(),
@@ -33,21 +36,25 @@ impl Node {
             writers: Vec::new(),
         };
         let entities = ParticipantEntities { participant, nodes: vec![node] };
-        let node = Arc::new(Self { publish: Box::new(publish), entities: Mutex::new(entities) });
+        let node = Arc::new(Self { publish: Box::new(publish), humble, entities: Mutex::new(entities) });
         node.change(|_| ());
         node
     }
 
     /// The same, on the native engine.
-    pub(crate) fn on(participant: &Participant, namespace: &str, name: &str) -> Result<Arc<Self>, RtpsError> {
+    pub(crate) fn on(
+        participant: &Participant,
+        namespace: &str,
+        name: &str,
+        humble: bool,
+    ) -> Result<Arc<Self>, RtpsError> {
         let writer = participant.create_writer(list_endpoint())?;
-        let publish = move |list: &ParticipantEntities| {
-            let sample = to_cdr(list, &mut BytesMut::new());
-            if let Err(error) = writer.write(sample.as_bytes()) {
+        let publish = move |list: &CdrBytes| {
+            if let Err(error) = writer.write(list.as_bytes()) {
                 warn!(%error, "cannot publish the node list");
             }
         };
-        Ok(Self::new(participant.guid(), namespace, name, publish))
+        Ok(Self::new(participant.guid(), namespace, name, humble, publish))
     }
 
     /// Lists an endpoint as ours until the returned entry is dropped.
@@ -69,7 +76,7 @@ impl Node {
         if let Some(node) = entities.nodes.first_mut() {
             change(node);
         }
-        (self.publish)(&entities);
+        (self.publish)(&entities.to_sample(self.humble));
     }
 }
 

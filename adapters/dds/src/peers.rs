@@ -48,8 +48,6 @@ impl Peers {
 
 #[cfg(test)]
 mod tests {
-    use bytes::BytesMut;
-    use rostrans_cdr::to_cdr;
 
     use super::*;
     use crate::entities::NodeEntities;
@@ -73,7 +71,7 @@ mod tests {
             writers: vec![],
         };
         let list = ParticipantEntities { participant: endpoint(0xc1), nodes: vec![node] };
-        peers.heard(heard(to_cdr(&list, &mut BytesMut::new()).into_bytes()));
+        peers.heard(heard(list.to_sample(false).into_bytes()));
         assert_eq!(peers.name_of(endpoint(4)).unwrap(), "/robot/camera");
         peers.heard(heard(bytes::Bytes::from_static(b"nonsense")));
         assert_eq!(peers.name_of(endpoint(4)).unwrap(), "/robot/camera");

@@ -141,6 +141,8 @@ fn adapters(job: &Job<'_>, needed: bool) -> Result<Vec<Arc<dyn RosAdapter>>, Ada
     config.namespace = job.settings.text("node_namespace").to_owned();
     let interfaces = job.settings.text("dds_interfaces").split(',').map(str::trim);
     config.interfaces = interfaces.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    // As for the definitions: who runs beside Humble has it sourced.
+    config.humble = (job.env)("ROS_DISTRO").as_deref() == Some("humble");
     config.service_style = match job.settings.text("dds_service_style") {
         "fastdds" => ServiceStyle::FastDds,
         "cyclone" => ServiceStyle::Cyclone,
