@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! rtps-bench run [--quick] [--rounds N] [--seconds S] [--limit S] [--engines A,B] [--cases A,B] [--domain N]
-//! rtps-bench write|read --engine E --kind K ...       the two processes of a run, started by `run`
+//! rtps-bench soak [--seconds S] [--kill-every S] [--domain N]
+//! rtps-bench write|read|soak-write|soak-read ...      the processes of these, started by them
 //! ```
 //!
-//! `scripts/bench-rtps` builds and starts it in a network namespace of its own; `README.md` explains the figures.
+//! `scripts/bench-rtps` and `scripts/soak-rtps` build and start it in a network namespace of its own; `README.md`
+//! explains the figures.
 
 mod case;
 mod child;
@@ -14,6 +16,7 @@ mod options;
 mod payload;
 mod process;
 mod run;
+mod soak;
 mod table;
 mod usage;
 
@@ -21,7 +24,7 @@ use std::process::ExitCode;
 
 use options::Options;
 
-const USAGE: &str = "usage: rtps-bench run|write|read [options]";
+const USAGE: &str = "usage: rtps-bench run|soak [options]";
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,6 +38,9 @@ fn main() -> ExitCode {
         "run" => run::run(options),
         "write" => child::write(options).map_err(|error| format!("{error:?}")),
         "read" => child::read(options).map_err(|error| format!("{error:?}")),
+        "soak" => soak::run(options),
+        "soak-write" => soak::write(options).map_err(|error| format!("{error:?}")),
+        "soak-read" => soak::read(options).map_err(|error| format!("{error:?}")),
         _ => Err(USAGE.to_owned()),
     };
     match done {

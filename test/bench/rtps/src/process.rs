@@ -38,6 +38,16 @@ impl Process {
         Ok(Self { stdin: child.stdin.take(), child, lines })
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends the process as a crash would.
+    pub(crate) fn kill(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+
     pub(crate) fn tell(&mut self, line: &str) {
         if let Some(stdin) = &mut self.stdin {
             // A child that is gone shows in the next answer.
