@@ -36,6 +36,7 @@ mod repair;
 mod repairs;
 mod room;
 mod send;
+mod silence;
 mod snapshot;
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,8 @@ pub(crate) struct Peer {
     pub(crate) expires: Instant,
     /// When the last datagram came from it.
     pub(crate) heard: Instant,
+    /// Some of its readers left heartbeats unanswered.
+    pub(crate) silent: bool,
     /// When its application last asserted its writers.
     pub(crate) asserted: Instant,
     /// A writer with automatic liveliness that is read here is not alive.
@@ -90,6 +92,7 @@ impl Peer {
         Self {
             expires: now + data.lease,
             heard: now,
+            silent: false,
             asserted: now,
             lapsed: false,
             lapsed_manual: false,

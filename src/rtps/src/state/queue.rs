@@ -148,11 +148,16 @@ impl Queue {
     }
 
     pub(crate) fn forget_writer(&mut self, writer: Entity) {
+        self.forget_fresh(writer);
+        self.repairs.retain(|(w, _)| *w != writer);
+    }
+
+    /// Drops the fresh samples of a writer.
+    pub(crate) fn forget_fresh(&mut self, writer: Entity) {
         self.fresh.retain(|(w, _)| *w != writer);
         self.current.take_if(|job| job.writer == writer);
         let waiting: usize = self.fresh.iter().map(|(_, jobs)| jobs.len()).sum();
         self.jobs = u32::try_from(waiting).unwrap_or(u32::MAX) + u32::from(self.current.is_some());
-        self.repairs.retain(|(w, _)| *w != writer);
     }
 }
 

@@ -56,6 +56,9 @@ impl Core {
             if peer.lapsed {
                 at_latest(&mut self.timers.watch, now);
             }
+            if std::mem::take(&mut peer.silent) {
+                self.end_silence(message.prefix);
+            }
         }
         let origin = self.config.network.local.origin(from);
         let wall_ns = self.wall_ns(now);

@@ -65,7 +65,9 @@ impl Core {
         let reader = options.only_to.map_or(UNKNOWN_ENTITY, |only| only.entity);
         let mut encoded = false;
         for dest in &mut writer.dests {
-            if !is_target(dest) {
+            if dest.silent {
+                dest.skip(seq);
+            } else if !is_target(dest) {
                 if dest.reliable && dest.queued == 0 {
                     strike(entity, seq, dest, me, out);
                     dest.sent = seq;
@@ -174,6 +176,7 @@ impl Core {
     pub(super) fn send_heartbeats(&mut self, now: Instant, out: &mut Outbox) {
         let me = self.prefix();
         let mut armed = std::mem::take(&mut self.armed);
+        armed.iter().for_each(|entity| self.notice_silence(*entity, now));
         armed.retain(|entity| {
             let Some(writer) = self.writers.get_mut(entity) else { return false };
             writer.armed = writer.periodic_heartbeats(me, out);

@@ -76,6 +76,10 @@ pub(crate) struct Dest {
     pub(crate) sent: i64,
     /// Samples waiting in the lane.
     pub(crate) queued: u32,
+    /// Since when heartbeats have got no answer.
+    pub(crate) asked: Option<Instant>,
+    /// Gets no fresh samples until its participant is heard again.
+    pub(crate) silent: bool,
 }
 
 /// A heartbeat asks for an answer at most this often, so that fast topics do not cause an ACKNACK per sample.
@@ -174,6 +178,8 @@ impl LocalWriter {
                 reliable: proxy.reliable,
                 sent: known.map_or(self.next - 1, |d| d.sent),
                 queued: known.map_or(0, |d| d.queued),
+                asked: known.and_then(|d| d.asked),
+                silent: known.is_some_and(|d| d.silent),
             });
         }
         self.count_matched();

@@ -57,6 +57,34 @@ fn a_half_received_sample_is_given_up_by_heartbeat_and_never_by_gap() {
 }
 
 #[test]
+fn a_reader_that_does_not_answer_is_only_asked_until_it_is_heard_again() {
+    let (mut net, writer, _, log) = pair(7, KEEP_LAST_3);
+    net.link = Link { loss: 100, ..PERFECT };
+    let send = |net: &mut Net, from: u32, to: u32| {
+        net.capture = Some(Vec::new());
+        for n in from..to {
+            net.write(0, writer, payload(n, 300_000)).unwrap();
+            net.run(Duration::from_millis(20));
+        }
+        let capture = net.capture.take().unwrap();
+        let [data, asks] = [
+            count(&capture, |s| matches!(s, Submessage::DataFrag(_))),
+            count(&capture, |s| matches!(s, Submessage::Heartbeat(h) if !h.is_final)),
+        ];
+        (data, asks)
+    };
+    assert!(send(&mut net, 0, 40).0 >= 5 * 20);
+    let (data, asks) = send(&mut net, 40, 80);
+    assert_eq!(data, 0);
+    assert!(asks >= 10);
+    net.link = PERFECT;
+    net.run(Duration::from_secs(1));
+    assert_eq!(numbers(&log, |_| 300_000), [77, 78, 79]);
+    assert!(send(&mut net, 80, 90).0 >= 5 * 10);
+    assert_eq!(numbers(&log, |_| 300_000).last(), Some(&89));
+}
+
+#[test]
 fn what_goes_to_others_is_struck_in_ranges_without_a_list() {
     let mut net = Net::new(3, 3, false, PERFECT);
     let writer = net.writer(0, "t", KEEP_ALL);
