@@ -16,7 +16,7 @@ pub(crate) struct Lane {
     pub(crate) queue: Queue,
     /// Bytes per second now.
     rate: f64,
-    base_rate: f64,
+    slowest: f64,
     max_rate: f64,
     /// Bytes that may be sent at one time.
     window: usize,
@@ -103,7 +103,8 @@ impl Lane {
             path,
             queue: Queue::default(),
             rate,
-            base_rate,
+            // A known reader lost what came while it did not run, and slower sending does not give it the processor.
+            slowest: if known { rate / 4.0 } else { rate * path.slowest() },
             max_rate: base_rate * if known { FASTEST_KNOWN } else { FASTEST },
             window,
             max_window: window,
@@ -131,7 +132,7 @@ impl Lane {
     /// Notes that `bytes` left, and sets the time of the next burst.
     pub(crate) fn spent(&mut self, bytes: usize, now: Instant) {
         // Samples that pile up would be given up by a keep-last history: better lost on the way than not sent.
-        let waiting = if self.max_window > BURST { 1 } else { self.queue.jobs().clamp(1, MAX_HURRY) };
+        let waiting = self.queue.jobs().clamp(1, MAX_HURRY);
         #[expect(clippy::cast_precision_loss, reason = "datagrams are small numbers")]
         let pause = Duration::from_secs_f64(bytes as f64 / self.rate) / waiting;
         self.next = self.next.max(now.checked_sub(self.slack()).unwrap_or(now)) + pause;
@@ -162,9 +163,9 @@ impl Lane {
         }
         self.last_loss = Some(now);
         let factor = if part > BURST_LOSS { 0.5 } else { 0.95 };
-        self.rate = (self.rate * factor).max(self.base_rate * self.path.slowest());
+        self.rate = (self.rate * factor).max(self.slowest);
         if part > BURST_LOSS {
-            self.window = (self.window / 2).max(BURST);
+            self.window = (self.window / 2).max(self.max_window / 8).max(BURST);
         }
     }
 
