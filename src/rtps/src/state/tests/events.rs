@@ -37,7 +37,7 @@ impl Event {
             Event::Mend,
         ];
         match family {
-            Family::Links | Family::Big => &[],
+            Family::Links | Family::Big | Family::Foreign => &[],
             Family::Churn => &ALL[..6],
             Family::Outages => &ALL[6..],
             Family::All => ALL,

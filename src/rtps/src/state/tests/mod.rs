@@ -2,6 +2,7 @@
 
 mod book;
 mod captures;
+mod dialect;
 mod discovery;
 mod events;
 mod foe;
@@ -10,6 +11,7 @@ mod hostile;
 mod link;
 mod memory;
 mod network;
+mod node;
 mod ownership;
 mod qos;
 mod reader;

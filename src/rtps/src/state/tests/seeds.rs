@@ -71,6 +71,11 @@ fn big_samples_arrive_whole() {
 }
 
 #[test]
+fn other_ways_to_put_it_are_understood() {
+    campaign(Family::Foreign, "other_ways_to_put_it_are_understood", 300);
+}
+
+#[test]
 fn everything_at_once_is_survived() {
     campaign(Family::All, "everything_at_once_is_survived", 400);
 }

@@ -11,13 +11,13 @@ use bytes::Bytes;
 
 use super::book::Book;
 use super::link::{Faults, Place};
+use super::node::{Datagram, Node};
 pub(super) use super::rng::Rng;
 pub(super) use super::samples::*;
 use crate::config::{IpFamily, Limits};
 use crate::discovery::{BUILTIN_ENDPOINTS, ParticipantData};
 use crate::endpoint::{EndpointQos, Sample, WriteOptions};
 use crate::error::WriteError;
-use crate::event::Event;
 use crate::guid::Guid;
 use crate::state::{Core, CoreConfig, Inbox, LocalAddr, Locals, Network, Outbox, Reach};
 use crate::stats::Counters;
@@ -70,27 +70,6 @@ pub(super) struct Net {
     pub(super) lease: Duration,
 }
 
-struct Datagram {
-    from: SocketAddr,
-    to: SocketAddr,
-    bytes: Vec<u8>,
-}
-
-pub(super) struct Node {
-    pub(super) core: Core,
-    pub(super) counters: Arc<Counters>,
-    pub(super) ports: [SocketAddr; 2],
-    pub(super) place: Place,
-    pub(super) alive: bool,
-    /// Until then it does nothing; what comes meanwhile waits in its socket.
-    pub(super) paused: Option<Instant>,
-    socket: Vec<Datagram>,
-    pub(super) graph_changes: usize,
-    pub(super) events: Vec<Event>,
-}
-
-/// What a socket holds for a node that does not read it, in bytes: the default of Linux.
-const SOCKET_BUFFER: usize = 208 << 10;
 /// Places in the network; all of them are announced to.
 pub(super) const PLACES: usize = 10;
 
@@ -179,6 +158,7 @@ impl Net {
             counters,
             ports,
             place,
+            dialect: None,
             alive: true,
             paused: None,
             socket: Vec::new(),
@@ -281,8 +261,15 @@ impl Net {
                 let delay = self.link.latency_ms * 1000 + self.rng.below(self.link.jitter_ms * 1000 + 1);
                 self.sent += 1;
                 let at = self.now + wait + Duration::from_micros(delay + 10);
-                let datagram = Datagram { from, to, bytes: [head, body].concat() };
-                self.wire.insert((at, self.sent), datagram);
+                let bytes = [head, body].concat();
+                let Some(dialect) = self.nodes[node].dialect else {
+                    self.wire.insert((at, self.sent), Datagram { from, to, bytes });
+                    continue;
+                };
+                for bytes in dialect.speak(&bytes, &mut self.rng) {
+                    self.sent += 1;
+                    self.wire.insert((at, self.sent), Datagram { from, to, bytes });
+                }
             }
         }
         out.clear();
@@ -373,20 +360,6 @@ impl Net {
 
     pub(super) fn matched_writers(&self, node: usize, reader: Guid) -> usize {
         self.nodes[node].core.matched_writers(reader.entity).len()
-    }
-}
-
-impl Node {
-    fn wakes(&self) -> Instant {
-        self.paused.unwrap_or_else(|| self.core.poll_timeout())
-    }
-
-    fn keep(&mut self, datagram: Datagram) {
-        // The kernel counts its own bookkeeping as well.
-        let held: usize = self.socket.iter().map(|d| d.bytes.len() + 768).sum();
-        if held + datagram.bytes.len() < SOCKET_BUFFER {
-            self.socket.push(datagram);
-        }
     }
 }
 

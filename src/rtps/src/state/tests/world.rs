@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::book::Book;
+use super::dialect::Dialect;
 use super::events::Event;
 use super::link::{Faults, IP_FRAGMENT, Uplink};
 use super::sim::{Link, Net, PERFECT, Rng, spec};
@@ -31,6 +32,8 @@ pub(super) enum Family {
     Churn,
     /// Few samples of up to 3 MB.
     Big,
+    /// Nodes that speak as other implementations do.
+    Foreign,
     /// All of it at once.
     All,
 }
@@ -79,7 +82,7 @@ impl World {
             let bytes_per_s = [2_000_000, 10_000_000, 60_000_000][rng.pick(3)];
             faults.uplink = Some(Uplink { bytes_per_s, queue: 70_000 + rng.below(400_000) });
         }
-        if lan && rng.below(4) == 0 {
+        if lan && family != Family::Foreign && rng.below(4) == 0 {
             faults.mtu = Some(IP_FRAGMENT);
         }
         if family.has(Family::Outages) && rng.below(3) == 0 {
@@ -108,6 +111,10 @@ impl World {
         };
         for place in 0..count {
             world.net.add(place);
+            if family == Family::Foreign {
+                let mut coin = || world.rng.below(2) == 0;
+                world.net.nodes[place].dialect = Some(Dialect { big: coin(), split: coin(), spice: coin() });
+            }
             for _ in 0..world.rng.below(3) {
                 world.create(place);
             }
