@@ -13,18 +13,18 @@ IMAGE_MB = len(sample("image")) / 1e6
 class Lan(NetworkTest, TrafficTest):
     def test_switch_loses_nothing(self):
         network = self.network("left", "right", v6=False)
-        self.exchange(network, "LAN, MTU 1500", images=4, best_effort=SMALL)
+        self.exchange(network, "LAN, MTU 1500", images=4)
 
     def test_reliable_topics_lose_nothing_on_a_bad_cable(self):
         network = self.network("left", "right", v6=False)
         cable = self.bad_cable(network, "left", "right", "--loss", "0.05", "--delay", "0.02", "--duplicate", "0.01",
                                "--reorder", "0.02", "--seed", "7")
-        self.exchange(network, "LAN, MTU 1500, 5 % loss, 20 ms delay", images=2, best_effort=SMALL // 2, timeout=60)
+        self.exchange(network, "LAN, MTU 1500, 5 % loss, 20 ms delay", images=2, timeout=60)
         cable.stop()
         [count] = cable.all("summary")
         self.assertGreater(count["lost"], count["frames"] * 0.03, count)
 
-    def exchange(self, network, title, images, best_effort, timeout=30):
+    def exchange(self, network, title, images, timeout=30):
         """Strings, Imus and images between a host of ours and one with everybody, both ways."""
         kinds = (("string", "parameters"), ("imu", "parameters"), ("imu", "sensor_data"), ("image", "default"))
         endpoints = []
@@ -60,7 +60,8 @@ class Lan(NetworkTest, TrafficTest):
                 if reliable(row):
                     self.assertEqual((row["last"], lost), (last, 0), row)
                 else:
-                    self.assertGreaterEqual(got, best_effort, row)
+                    # A starved subscriber overwrites what it has not taken, so not all even where nothing is lost.
+                    self.assertGreaterEqual(got, SMALL // 2, row)
         for peer, name in ((p, n) for n in OTHERS for p in ("to", "from")):
             topic = f"/image/default/image/{peer}_{name}"
             sender, receiver = (ours, others[OTHERS.index(name)])[:: 1 if peer == "to" else -1]

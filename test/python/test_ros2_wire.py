@@ -130,6 +130,21 @@ class Wire(NetworkTest, TrafficTest):
         self.talk(network["left"], network["right"])
         self.check("3 % loss", network["right"], program, file, ALWAYS | {"NACK_FRAG"})
 
+    def test_dissector_accepts_all_we_say_over_ipv6(self):
+        network = self.network("left", "right", v4=False)
+        self.plan([e for kind in ("string", "image") for e in pair("ours", "second", f"/{kind}", kind, "tf_static")])
+        program, file = self.capture(network["left"], "eth0")
+        v6 = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv6"}
+        peers = [self.ours("ours", host=network["left"], env=v6), self.ours("second", host=network["right"], env=v6)]
+        self.ready(*peers)
+        self.warm_up(*peers, pause=5.0)
+        for peer in peers:
+            peer.program.process.stdin.close()
+            self.assertEqual(peer.program.finish(), 0, str(peer))
+        program.stop()
+        self.assertGreater(len(tshark(file, f"ipv6 && rtps.vendorId == {VENDOR} && rtps.sm.id == 0x16", "frame.number")), 0)
+        self.assertEqual(tshark(file, "_ws.malformed || _ws.expert", "frame.number", "_ws.expert.message"), [])
+
 
 if __name__ == "__main__":
     unittest.main()
