@@ -2,7 +2,7 @@
 
 use std::{
     sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use rostrans_cdr::CdrBytes;
@@ -61,6 +61,8 @@ pub(crate) fn endpoint_qos(qos: Qos) -> EndpointQos {
         reliable: qos.reliability == Reliability::Reliable,
         transient_local: qos.durability == Durability::TransientLocal,
         history: History::KeepLast(u32::from(qos.depth.max(1))),
+        // Publishing runs on the tasks that receive: they drop, they never wait.
+        max_blocking: Duration::ZERO,
         deadline: qos.deadline,
         lifespan: qos.lifespan,
         liveliness: match qos.liveliness {

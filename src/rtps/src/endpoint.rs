@@ -32,6 +32,8 @@ pub struct EndpointQos {
     pub transient_local: bool,
     /// How much a writer keeps for repairs and late readers.
     pub history: History,
+    /// How long a write to a full keep-all history waits for room; zero to fail at once. A reader has none.
+    pub max_blocking: Duration,
     /// A writer promises, a reader expects a sample at least this often; `None` for no promise.
     pub deadline: Option<Duration>,
     /// How long after its source time a sample is of use; `None` for ever. A reader has none.
@@ -50,6 +52,7 @@ impl EndpointQos {
         reliable: true,
         transient_local: false,
         history: History::KeepLast(10),
+        max_blocking: Duration::from_millis(100),
         deadline: None,
         lifespan: None,
         liveliness: Liveliness::Automatic,
@@ -82,8 +85,8 @@ pub enum History {
     /// The newest `n` samples (at least 1); older ones are given up even when a reader still wants them. One that is
     /// being sent in fragments still leaves whole.
     KeepLast(u32),
-    /// Every sample until all readers have it; a write fails when this many payload bytes are held. A transient-local
-    /// writer keeps them for late readers as well, so it is full for good after that many bytes.
+    /// Every sample until all readers have it; a write waits or fails when this many payload bytes are held. A
+    /// transient-local writer keeps them for late readers as well, so it is full for good after that many bytes.
     KeepAll {
         /// Payload bytes held at most.
         bytes: usize,

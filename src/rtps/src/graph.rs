@@ -52,6 +52,8 @@ pub struct RemoteEndpoint {
 pub struct RemoteQos {
     /// Reliable or best effort.
     pub reliable: bool,
+    /// How long a write of a writer may block; `None` for ever. It is no promise to readers.
+    pub max_blocking: Option<Duration>,
     /// How much of the past late readers get.
     pub durability: Durability,
     /// Keep-last depth; `None` for keep-all.

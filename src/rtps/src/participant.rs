@@ -76,9 +76,10 @@ impl Participant {
     pub fn create_writer(&self, spec: EndpointSpec) -> Result<Writer, RtpsError> {
         check(&spec)?;
         let shared = &self.0.shared;
+        let max_blocking = spec.qos.max_blocking;
         let made = shared.with(&mut Outbox::default(), |core, now, out| core.create_writer(spec, now, out));
         let (guid, matched) = made.ok_or(RtpsError::Closed)?;
-        Ok(Writer { shared: shared.clone(), guid, matched, out: Mutex::default() })
+        Ok(Writer { shared: shared.clone(), guid, matched, max_blocking, out: Mutex::default() })
     }
 
     /// Adds a reader and announces it; possible at any time.
@@ -173,11 +174,15 @@ impl Drop for Owner {
     }
 }
 
+/// Longer than any process lives.
+const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+
 /// Writes samples of one topic; dropping it withdraws the endpoint.
 pub struct Writer {
     shared: Arc<Shared>,
     guid: Guid,
     matched: Arc<AtomicUsize>,
+    max_blocking: Duration,
     /// Buffers of this writer's datagrams; the lock keeps them in order from here to the socket.
     out: Mutex<Outbox>,
 }
@@ -193,6 +198,10 @@ impl Writer {
     /// Payloads up to 8 KiB are copied and sent before the call returns; larger ones are kept as a clone of the
     /// `Bytes`, and those beyond 60 kB leave from the send thread.
     ///
+    /// With a keep-all history that is full it waits for [`EndpointQos::max_blocking`](crate::EndpointQos) at most, until
+    /// readers have acknowledged or are gone. It never waits in a callback of a participant: there the acknowledgements
+    /// would wait for it.
+    ///
     /// **Errors**: payload too short or long, keep-all history full, participant closed.
     pub fn write(&self, payload: &Bytes) -> Result<i64, WriteError> {
         self.write_with(payload, WriteOptions::default())
@@ -202,13 +211,26 @@ impl Writer {
     ///
     /// **Errors**: as for `write`; also when the reader in `only_to` is not matched.
     pub fn write_with(&self, payload: &Bytes, options: WriteOptions) -> Result<i64, WriteError> {
-        let wall_ns = shell::wall_ns();
-        let mut out = lock(&self.out);
-        self.shared
-            .with(&mut out, |core, now, out| {
-                core.write(self.guid.entity, payload, options, wall_ns, now, out)
-            })
-            .ok_or(WriteError::Closed)?
+        let (entity, wall_ns) = (self.guid.entity, shell::wall_ns());
+        let mut until = None;
+        loop {
+            // Not locked while waiting: a callback of the engine may have to write as well.
+            let mut out = lock(&self.out);
+            let written = self
+                .shared
+                .with(&mut out, |core, now, out| core.write(entity, payload, options, wall_ns, now, out));
+            drop(out);
+            let result = written.ok_or(WriteError::Closed)?;
+            if result != Err(WriteError::HistoryFull) || self.max_blocking.is_zero() {
+                return result;
+            }
+            let now = Instant::now();
+            let until =
+                *until.get_or_insert_with(|| now.checked_add(self.max_blocking).unwrap_or(now + FOR_EVER));
+            if !self.shared.wait_for_room(entity, payload.len(), until) {
+                return result;
+            }
+        }
     }
 
     /// Says that this writer is alive, without a sample; nothing to do with automatic liveliness.

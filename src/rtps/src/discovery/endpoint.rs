@@ -116,6 +116,7 @@ mod tests {
                 reliable: true,
                 transient_local: true,
                 history: History::KeepLast(7),
+                max_blocking: Duration::from_millis(1700),
                 deadline: Some(Duration::from_millis(250)),
                 lifespan: Some(Duration::from_secs(3)),
                 liveliness: Liveliness::ManualByTopic,

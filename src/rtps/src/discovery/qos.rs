@@ -15,6 +15,7 @@ impl RemoteQos {
     pub(crate) fn dds_default(is_writer: bool) -> Self {
         Self {
             reliable: is_writer,
+            max_blocking: Some(Duration::from_millis(100)),
             durability: Durability::Volatile,
             depth: Some(1),
             depth_announced: false,
@@ -38,6 +39,7 @@ impl RemoteQos {
         };
         Self {
             reliable: qos.reliable,
+            max_blocking: Some(qos.max_blocking),
             durability: if qos.transient_local { Durability::TransientLocal } else { Durability::Volatile },
             depth: match qos.history {
                 History::KeepLast(depth) => Some(depth.max(1)),
@@ -58,7 +60,13 @@ impl RemoteQos {
     /// Takes one parameter of an announcement; others than policies are ignored.
     pub(super) fn read(&mut self, id: u16, value: &mut Cursor<'_>) -> Result<(), Malformed> {
         match id {
-            pid::RELIABILITY => self.reliable = value.u32()? >= 2,
+            pid::RELIABILITY => {
+                self.reliable = value.u32()? >= 2;
+                // Nobody depends on it, so nobody is refused for it.
+                if let Ok(max_blocking) = read_duration(value) {
+                    self.max_blocking = max_blocking;
+                }
+            }
             pid::DURABILITY => {
                 self.durability = match value.u32()? {
                     0 => Durability::Volatile,
@@ -101,7 +109,7 @@ impl RemoteQos {
     /// Writes the policies. Those every ROS peer sends or whose default differs between readers and writers are always
     /// there, the others when they are not the default, as Cyclone DDS does.
     pub(super) fn write(&self, params: &mut ParamWriter<'_>) {
-        params.put(pid::RELIABILITY, &reliability(self.reliable));
+        params.put(pid::RELIABILITY, &reliability(self.reliable, self.max_blocking));
         params.put(pid::DURABILITY, &[u8::from(self.durability != Durability::Volatile), 0, 0, 0]);
         params.put(pid::HISTORY, &history(self.depth));
         if self.deadline.is_some() {
@@ -136,9 +144,10 @@ fn read_names(value: &mut Cursor<'_>) -> Result<Vec<String>, Malformed> {
     Ok(names)
 }
 
-/// Kind (1 best effort, 2 reliable) and a maximum blocking time of 100 ms.
-fn reliability(reliable: bool) -> [u8; 12] {
-    [if reliable { 2 } else { 1 }, 0, 0, 0, 0, 0, 0, 0, 0x99, 0x99, 0x99, 0x19]
+/// Kind (1 best effort, 2 reliable) and the maximum blocking time.
+fn reliability(reliable: bool, max_blocking: Option<Duration>) -> [u8; 12] {
+    let [a, b, c, d, e, f, g, h] = write_duration(max_blocking);
+    [if reliable { 2 } else { 1 }, 0, 0, 0, a, b, c, d, e, f, g, h]
 }
 
 /// Kind (0 keep last, 1 keep all) and depth.
@@ -214,6 +223,7 @@ mod tests {
             (reliable, transient_local, exclusive) in any::<(bool, bool, bool)>(),
             depth in prop::option::of(1..u32::MAX),
             (deadline, lifespan, lease) in (period(), period(), period()),
+            max_blocking in period().prop_map(Option::unwrap_or_default),
             kind in 0..3usize,
             strength in any::<i32>(),
             partitions in prop::collection::vec("[a-z*?]{0,20}", 0..8),
@@ -224,6 +234,7 @@ mod tests {
                     reliable,
                     transient_local,
                     history: depth.map_or(History::KeepAll { bytes: 1 }, History::KeepLast),
+                    max_blocking,
                     deadline,
                     lifespan,
                     liveliness: kinds[kind],

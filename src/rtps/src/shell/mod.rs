@@ -6,6 +6,7 @@
 
 mod plan;
 mod ports;
+mod room;
 mod socket;
 mod thread;
 mod watch;
@@ -21,6 +22,7 @@ use tracing::warn;
 pub(crate) use socket::open;
 pub(crate) use thread::spawn;
 
+use self::room::Waiting;
 use self::socket::{Pair, Sockets};
 use self::watch::Watch;
 use crate::event::Event;
@@ -42,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) listeners: Mutex<Vec<GraphFn>>,
     pub(crate) event_listeners: Mutex<Vec<EventFn>>,
     state: Mutex<State>,
+    /// Rung when writes that wait may find room; goes with `state`.
+    room: Condvar,
     sockets: Sockets,
     /// The interfaces; locked before the core.
     watch: Mutex<Watch>,
@@ -52,6 +56,7 @@ pub(crate) struct Shared {
 struct State {
     core: Core,
     sleep_until: Instant,
+    waiting: Vec<Waiting>,
 }
 
 /// Ends the send thread's sleep.
@@ -77,7 +82,8 @@ impl Shared {
             closed: AtomicBool::new(false),
             listeners: Mutex::default(),
             event_listeners: Mutex::default(),
-            state: Mutex::new(State { core, sleep_until: now }),
+            state: Mutex::new(State { core, sleep_until: now, waiting: Vec::new() }),
+            room: Condvar::new(),
             sockets,
             watch: Mutex::new(watch),
             wake: Wake::default(),
@@ -97,6 +103,7 @@ impl Shared {
                 return None;
             }
             let result = f(&mut state.core, now, out);
+            self.ring(&state);
             (result, state.must_kick())
         };
         if kick {
@@ -122,6 +129,7 @@ impl Shared {
             }
             f(&mut state.core, Instant::now(), &mut out)
         };
+        self.room.notify_all();
         self.send(&out, &self.sockets.user);
         self.kick();
         self.sockets.wake_receiver();

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rostrans_net::{RecvBatch, readable};
 use tracing::error;
 
+use super::room::mark_engine_thread;
 use super::{Shared, lock};
 use crate::state::{Inbox, Outbox};
 
@@ -40,6 +41,7 @@ pub(crate) fn spawn(shared: &Arc<Shared>) -> io::Result<Vec<JoinHandle<()>>> {
 }
 
 fn receive(shared: &Shared) {
+    mark_engine_thread();
     let sockets: Vec<&UdpSocket> = shared.sockets.receive.iter().collect();
     let mut batch = RecvBatch::new(SLOTS, SLOT_LEN);
     let mut out = Outbox::default();
@@ -115,6 +117,7 @@ fn guarded(callback: impl FnOnce()) {
 }
 
 fn send(shared: &Shared) {
+    mark_engine_thread();
     let mut out = Outbox::default();
     let mut inbox = Inbox::default();
     while !shared.closed.load(Ordering::Relaxed) {
@@ -125,6 +128,7 @@ fn send(shared: &Shared) {
                 return;
             }
             state.core.poll(now, &mut out, &mut inbox);
+            shared.ring(&state);
             state.sleep_until = state.core.poll_timeout();
             state.sleep_until
         };

@@ -33,7 +33,12 @@ impl Core {
     ) -> Result<i64, WriteError> {
         let me = self.prefix();
         let writer = self.writers.get_mut(&entity).ok_or(WriteError::Closed)?;
-        check(writer, payload, options.only_to, now)?;
+        if let Err(error) = check(writer, payload, options.only_to, now) {
+            if error == WriteError::HistoryFull {
+                writer.hurry(me, now, out);
+            }
+            return Err(error);
+        }
         let seq = writer.next;
         writer.next += 1;
         add(&self.counters.samples_out, 1);
@@ -156,6 +161,11 @@ impl Core {
             }
             self.arm(entity, now);
         }
+    }
+
+    /// Whether a writer can take a payload of this size; also when it is not there, which a write will tell.
+    pub(crate) fn has_room(&self, writer: Entity, len: usize) -> bool {
+        self.writers.get(&writer).is_none_or(|writer| writer.history.has_room(len))
     }
 
     /// Queues the repairs a reader waits for, unless they are queued already.

@@ -84,6 +84,8 @@ pub(crate) struct Dest {
 
 /// A heartbeat asks for an answer at most this often, so that fast topics do not cause an ACKNACK per sample.
 const ASK_EVERY: Duration = Duration::from_millis(10);
+/// A writer that is full asks again after this long at the earliest.
+const HURRY: Duration = Duration::from_millis(1);
 /// An ACKNACK whose count went back after this long comes from a reader that began to count anew, as some do when they
 /// find us again; no datagram is that late.
 const RECOUNT: Duration = Duration::from_millis(500);
@@ -228,6 +230,14 @@ impl LocalWriter {
             self.last_ask = Some(now);
         }
         ask
+    }
+
+    /// Asks the readers that are behind for an answer at once, since a write has found no room.
+    pub(crate) fn hurry(&mut self, me: Prefix, now: Instant, out: &mut Outbox) {
+        if self.last_ask.is_none_or(|at| now.saturating_duration_since(at) >= HURRY) {
+            self.last_ask = Some(now);
+            self.periodic_heartbeats(me, out);
+        }
     }
 
     /// A heartbeat for `reader` that has been sent everything up to `sent`; earlier than `start` it need not know.
