@@ -36,7 +36,8 @@ pub struct EndpointQos {
     pub max_blocking: Duration,
     /// A writer promises, a reader expects a sample at least this often; `None` for no promise.
     pub deadline: Option<Duration>,
-    /// How long after its source time a sample is of use; `None` for ever. A reader has none.
+    /// How long after its source time a sample is of use; `None` for ever. Of a writer's and a reader's the shorter
+    /// counts; the clocks of their hosts must agree.
     pub lifespan: Option<Duration>,
     /// Who asserts that a writer is alive.
     pub liveliness: Liveliness,
