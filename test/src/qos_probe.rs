@@ -189,6 +189,7 @@ fn spec(topic: &str, qos: Option<&Value>) -> Result<EndpointSpec> {
             reliable: flag("reliable", true),
             transient_local: flag("latched", false),
             history: History::KeepLast(u32::try_from(depth)?),
+            max_blocking: Duration::ZERO,
             deadline: period("deadline_ms"),
             lifespan: period("lifespan_ms"),
             liveliness,
