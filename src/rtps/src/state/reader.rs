@@ -39,6 +39,8 @@ pub(crate) struct WriterProxy {
 
 /// Wait before asking again for what is still missing; doubles with each try.
 const NACK_RETRY: Duration = Duration::from_millis(10);
+/// An answer that took longer was held up by something else, such as a process that was stopped for a while.
+const SLOWEST: Duration = Duration::from_millis(500);
 /// Doublings of the wait.
 const NACK_BACKOFF: u32 = 5;
 
@@ -170,7 +172,8 @@ impl WriterProxy {
     /// Notes that something of this sample came, maybe in answer to a request.
     pub(crate) fn progress(&mut self, seq: i64, now: Instant) {
         if let Some((at, _)) = self.asked.filter(|(_, first)| *first == seq) {
-            self.response = (self.response * 3 + now.saturating_duration_since(at)) / 4;
+            let took = now.saturating_duration_since(at).min(SLOWEST);
+            self.response = (self.response * 3 + took) / 4;
             self.asked = None;
             self.tries = 0;
         }

@@ -180,3 +180,26 @@ fn a_long_way_does_not_make_readers_wait_for_many_round_trips() {
         assert_eq!(numbers(&log, |_| 3000).last(), Some(&n));
     }
 }
+
+#[test]
+fn a_pause_does_not_slow_the_requests_after_it() {
+    let mut proxy = WriterProxy::new([0; 4], true, Sink::Builtin(Builtin::Writers));
+    let (first, last) = (1, 2);
+    let told = Heartbeat {
+        reader: [0; 4],
+        writer: [0; 4],
+        first,
+        last,
+        count: 1,
+        is_final: true,
+        liveliness: false,
+    };
+    proxy.heartbeat(&told, Instant::now(), |_, _| {}, &mut Outcome::default());
+    let now = Instant::now();
+    assert!(proxy.request(&Partials::default(), 4, now).is_some());
+    let resumed = now + 24 * SECOND;
+    proxy.progress(1, resumed);
+    proxy.offer(1, Arrival::Irrelevant, HoldRoom { samples: 8, free_bytes: 1000 }, |_, _| {});
+    assert!(proxy.request(&Partials::default(), 4, resumed).is_some());
+    assert!(proxy.is_due(resumed + SECOND));
+}
