@@ -71,7 +71,14 @@ class Ipv6(NetworkTest):
         self.cyclone(host, CYCLONE_V6_LOOPBACK)
 
     def test_images_arrive_whole(self):
-        net = self.network("a", "b", v4=False)
+        for mtu in (1500, 1280):
+            with self.subTest(mtu=mtu):
+                net = self.network("a", "b", v4=False)
+                for host in net.hosts.values():
+                    host.run("ip", "link", "set", "eth0", "mtu", mtu)
+                self.images(net)
+
+    def images(self, net):
         probe = self.on(net["a"], BINARIES / "dds_probe", "--relay", IMAGE, "/in", "/out", "reliable", env=FAST_V6)
         probe.wait("ready")
         want = ("--count", "3", "--timeout", "40")

@@ -1,8 +1,9 @@
 //! Batched UDP sockets.
 //!
 //! One system call moves many datagrams: [`RecvBatch`] wraps `recvmmsg`, [`send_batch`] wraps `sendmmsg` and gathers
-//! each datagram from up to two slices, so a header and a payload need not be joined first. [`bind`] opens a
-//! non-blocking socket with large buffers and says what the kernel granted; [`interfaces`] lists local addresses.
+//! each datagram from up to two slices, so a header and a payload need not be joined first; [`send_runs`] has the kernel
+//! cut runs of equal datagrams apart. [`bind`] opens a non-blocking socket with large buffers and says what the kernel
+//! granted; [`interfaces`] lists local addresses.
 //!
 //! ```
 //! use rostrans_net::{BindOptions, Datagram, RecvBatch, bind, send_batch, wait_readable};
@@ -16,14 +17,16 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! All `unsafe` of the socket path is in [`mod@mmsg`] and [`mod@interface`]; the crate knows no protocol.
+//! All `unsafe` of the socket path is in [`mod@mmsg`], `run` and [`mod@interface`]; the crate knows no protocol.
 
 pub mod interface;
 pub mod mmsg;
+mod run;
 mod socket;
 
 pub use interface::{Interface, interfaces};
 pub use mmsg::{Datagram, Received, RecvBatch, send_batch};
+pub use run::send_runs;
 pub use socket::{
     BindOptions, Granted, bind, join_multicast, leave_multicast, multicast_through, readable,
     set_multicast_if, wait_readable,

@@ -30,6 +30,21 @@ impl<'a> Datagram<'a> {
         Self { head: bytes, body: &[], to }
     }
 
+    /// Its length in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.head.len() + self.body.len()
+    }
+
+    /// Where it goes.
+    pub(crate) fn to(&self) -> Option<SocketAddr> {
+        self.to
+    }
+
+    /// What it is gathered from.
+    pub(crate) fn parts(&self) -> [&'a [u8]; 2] {
+        [self.head, self.body]
+    }
+
     /// A datagram from a header and a payload, without joining them.
     pub fn gather(head: &'a [u8], body: &'a [u8], to: Option<SocketAddr>) -> Self {
         Self { head, body, to }
@@ -250,14 +265,14 @@ pub(crate) fn force_recv_buffer(socket: &impl AsRawFd, bytes: usize) -> bool {
 /// A socket address in the kernel's form, large enough for IPv4 and IPv6.
 #[derive(Clone, Copy)]
 #[repr(C)]
-union RawAddr {
+pub(crate) union RawAddr {
     family: libc::sa_family_t,
     v4: libc::sockaddr_in,
     v6: libc::sockaddr_in6,
 }
 
 impl RawAddr {
-    const EMPTY: Self = Self {
+    pub(crate) const EMPTY: Self = Self {
         // SAFETY: all-zero bytes are a valid sockaddr_in6 (plain integers).
         v6: unsafe { mem::zeroed() },
     };
@@ -265,7 +280,7 @@ impl RawAddr {
     #[expect(clippy::cast_possible_truncation, reason = "the size of this union is 28 bytes")]
     const LEN: libc::socklen_t = size_of::<Self>() as libc::socklen_t;
 
-    fn set(&mut self, addr: SocketAddr) -> libc::socklen_t {
+    pub(crate) fn set(&mut self, addr: SocketAddr) -> libc::socklen_t {
         match addr {
             SocketAddr::V4(addr) => {
                 self.v4 = libc::sockaddr_in {
@@ -317,13 +332,13 @@ const AF_INET6: libc::sa_family_t = libc::AF_INET6 as libc::sa_family_t;
 #[expect(clippy::cast_possible_truncation, reason = "the structure is 16 bytes")]
 const SOCKADDR_IN_LEN: libc::socklen_t = size_of::<libc::sockaddr_in>() as libc::socklen_t;
 
-const EMPTY_IOVEC: libc::iovec = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+pub(crate) const EMPTY_IOVEC: libc::iovec = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
 const EMPTY_HEADER: libc::mmsghdr = libc::mmsghdr {
     // SAFETY: an all-zero msghdr is valid: null pointers with zero lengths.
     msg_hdr: unsafe { mem::zeroed() },
     msg_len: 0,
 };
 
-fn iovec(bytes: &[u8]) -> libc::iovec {
+pub(crate) fn iovec(bytes: &[u8]) -> libc::iovec {
     libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() }
 }

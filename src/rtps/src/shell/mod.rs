@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use rostrans_net::{Datagram, multicast_through, send_batch};
+use rostrans_net::{Datagram, multicast_through, send_runs};
 use tracing::warn;
 
 pub(crate) use socket::open;
@@ -205,7 +205,7 @@ impl Shared {
         let Some(socket) = socket else { return };
         while !datagrams.is_empty() {
             // A refused datagram is lost like any other on the way; reliable readers will ask for it.
-            let sent = match send_batch(socket, datagrams) {
+            let sent = match send_runs(socket, datagrams) {
                 Ok(sent) => {
                     add(&self.counters.datagrams_out, u64::try_from(sent).unwrap_or(0));
                     sent.max(1)
