@@ -92,6 +92,25 @@ class Services(PeerTest):
         self.assertEqual(forwarded["error"], "no server for the service")
         client.kill()
 
+    def test_cancel_service_and_status_of_an_action_pass_by_name(self):
+        cancel, status = "action_msgs/srv/CancelGoal", "action_msgs/msg/GoalStatusArray"
+        probe = self.start(PROBE, "--forward", cancel, "/front/_action/cancel_goal", "/back/_action/cancel_goal",
+                           "--relay", status, "/back/_action/status", "/front/_action/status", "latched")
+        probe.wait("ready")
+        server = self.ros2("serve", cancel, "/back/_action/cancel_goal", "--json", '{"return_code":2}', "--count", "1",
+                           "--timeout", "40")
+        server.wait("ready")
+        publisher = self.ros2("pub", status, "/back/_action/status", "--json", '{"status_list":[{"status":3}]}',
+                              "--durability", "transient_local", "--count", "1", "--timeout", "40")
+        client = self.ros2("call", cancel, "/front/_action/cancel_goal", "--json", "{}", "--timeout", "30")
+        self.assertEqual(client.finish(35), 0, f"{client}\n{probe}\n{server}")
+        self.assertEqual(client.all("response")[0]["msg"]["return_code"], 2)
+        self.assertEqual(probe.wait("relayed")["error"], None, str(publisher))
+        late = self.ros2("sub", status, "/front/_action/status", "--durability", "transient_local", "--count", "1",
+                         "--timeout", "30")
+        self.assertEqual(late.finish(35), 0, f"{late}\n{probe}")
+        self.assertEqual([goal["status"] for goal in late.all("msg")[0]["msg"]["status_list"]], [3])
+
 
 if __name__ == "__main__":
     unittest.main()

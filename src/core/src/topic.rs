@@ -170,6 +170,8 @@ mod tests {
     fn relative_names_become_absolute() {
         assert_eq!(TopicName::parse("chatter").unwrap().as_str(), "/chatter");
         assert_eq!(TopicName::parse("/a/b_2").unwrap().as_str(), "/a/b_2");
+        // The hidden names of an action.
+        assert_eq!(TopicName::parse("dock/_action/status").unwrap().as_str(), "/dock/_action/status");
     }
 
     #[test]
