@@ -9,7 +9,6 @@
 //! | what | why | what happens |
 //! |---|---|---|
 //! | services with Fast DDS, Connext and other vendors' nodes | their convention needs inline QoS parameters, which the API of Cyclone DDS can neither send nor read | calls end with "no server", requests stay unanswered; both are logged |
-//! | the node of an endpoint, as Fast DDS nodes show it | Cyclone DDS does not announce the participant of an endpoint in its discovery data | `ros2 topic info -v` of a Fast DDS node says `_CREATED_BY_BARE_DDS_APP_`; node lists are right |
 //! | several settings for one domain in one process | Cyclone DDS configures a domain once per process | the second adapter is refused |
 //! | asking one server among several | the API writes to all readers | every server works on each call; the first response counts |
 //! | counters, graph, reports of misfits, missed deadlines and dead publishers | only the native engine has them | Cyclone DDS logs to standard error |
