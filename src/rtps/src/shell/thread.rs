@@ -134,6 +134,11 @@ fn send(shared: &Shared) {
         };
         shared.send(&out, &shared.sockets.bulk);
         out.clear();
+        let mut state = lock(&shared.state);
+        if state.core.is_flying() {
+            state.core.landed();
+        }
+        drop(state);
         hand_over(shared, &mut inbox);
         sleep(shared, until);
     }

@@ -107,6 +107,8 @@ pub(crate) struct Core {
     /// ACKNACKs and NACK_FRAGs sent so far; one count for all, so that it never goes back for any writer.
     acks: i32,
     positions: Positions,
+    /// Writers with samples that left a lane since the last [`Core::landed`].
+    flying: Vec<Entity>,
     misfits: Misfits,
     assertions: Assertions,
     /// Remote writers whose liveliness is watched.
@@ -175,6 +177,7 @@ impl Core {
             announcements: 0,
             acks: 0,
             positions: Positions::default(),
+            flying: Vec::new(),
             misfits: Misfits::default(),
             assertions: Assertions::new(now),
             leased: BTreeSet::new(),
@@ -209,6 +212,7 @@ impl Core {
 
     /// Does what is due; the outbox may hold datagrams afterwards.
     pub(crate) fn poll(&mut self, now: Instant, out: &mut Outbox, inbox: &mut Inbox) {
+        self.landed();
         if now >= self.timers.announce {
             self.announce(now, out);
         }

@@ -215,6 +215,9 @@ impl Core {
     }
 }
 
+/// Samples counted as lost at one time: a number from nowhere must not make the counter useless.
+const MAX_LOST: u64 = 10_000;
+
 fn meant(reader: Entity, proxy: &WriterProxy) -> bool {
     reader == UNKNOWN_ENTITY || reader == proxy.reader
 }
@@ -366,7 +369,7 @@ impl<'a> Sorter<'a> {
             f(proxy, room, &mut deliver, &mut outcome);
             if outcome != Outcome::default() {
                 if outcome.lost > 0 && !matches!(proxy.sink, Sink::Builtin(_)) {
-                    add(&counters.lost, outcome.lost);
+                    add(&counters.lost, outcome.lost.min(MAX_LOST));
                     let reader = Guid { prefix: self.me, entity: proxy.reader };
                     let writer = Guid { prefix: source, entity: self.writer };
                     self.events.lost(reader, writer, outcome.lost);

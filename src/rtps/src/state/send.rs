@@ -48,7 +48,7 @@ impl Core {
         if writer.dests.iter().any(|d| payload.len() > d.path.whole()) {
             writer.last_fragmented = seq;
         }
-        let direct = |d: &Dest| d.queued == 0 && payload.len() <= d.path.whole();
+        let direct = |d: &Dest| d.queued == 0 && !d.flying && payload.len() <= d.path.whole();
         let is_target = |d: &Dest| options.only_to.is_none_or(|only| only.prefix == d.prefix);
         let all_direct = writer.dests.iter().filter(|d| is_target(d)).all(direct);
         if writer.spec.qos.transient_local || writer.has_reliable() || !all_direct {
@@ -115,6 +115,19 @@ impl Core {
         Ok(seq)
     }
 
+    /// Notes that all datagrams so far have been handed to the sockets.
+    pub(crate) fn landed(&mut self) {
+        for entity in self.flying.drain(..) {
+            let dests = self.writers.get_mut(&entity).map(|writer| &mut writer.dests);
+            dests.into_iter().flatten().for_each(|dest| dest.flying = false);
+        }
+    }
+
+    /// Whether [`Core::landed`] has something to do.
+    pub(crate) fn is_flying(&self) -> bool {
+        !self.flying.is_empty()
+    }
+
     /// Sends what the lanes may send now.
     pub(super) fn run_lanes(&mut self, now: Instant, out: &mut Outbox) {
         self.timers.send = None;
@@ -155,6 +168,7 @@ impl Core {
                 }
             }
         }
+        self.flying.extend(&touched);
         for entity in touched {
             if let Some(writer) = self.writers.get_mut(&entity) {
                 writer.prune();
@@ -270,6 +284,7 @@ fn fresh(
     }
     dest.sent = dest.sent.max(job.seq);
     dest.queued = dest.queued.saturating_sub(1);
+    dest.flying = true;
     let (reliable, sent, reader) = (dest.reliable, dest.sent, dest.reader);
     if reliable {
         let big = bytes > COPY_MAX;

@@ -76,6 +76,8 @@ pub(crate) struct Dest {
     pub(crate) sent: i64,
     /// Samples waiting in the lane.
     pub(crate) queued: u32,
+    /// The end of one that left the lane may not be at the socket yet: what is sent directly would overtake it.
+    pub(crate) flying: bool,
     /// Since when heartbeats have got no answer.
     pub(crate) asked: Option<Instant>,
     /// Gets no fresh samples until its participant is heard again.
@@ -180,6 +182,7 @@ impl LocalWriter {
                 reliable: proxy.reliable,
                 sent: known.map_or(self.next - 1, |d| d.sent),
                 queued: known.map_or(0, |d| d.queued),
+                flying: known.is_some_and(|d| d.flying),
                 asked: known.and_then(|d| d.asked),
                 silent: known.is_some_and(|d| d.silent),
             });

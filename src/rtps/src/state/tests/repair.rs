@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use super::sim::{KEEP_ALL, Link, Log, Net, PERFECT, RELIABLE, numbers, payload};
+use bytes::Bytes;
+
+use super::sim::{BEST_EFFORT, KEEP_ALL, Link, Log, Net, PERFECT, RELIABLE, numbers, payload};
 use crate::endpoint::{EndpointQos, History, WriteOptions};
 use crate::guid::Guid;
+use crate::state::Inbox;
 use crate::wire::{AckNack, Encoder, Message, NackFrag, SequenceSet, Submessage};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -264,4 +267,28 @@ fn a_reader_counts_once_it_knows_the_writer_and_gets_all_from_then_on() {
         net.write(0, writer, payload(1, 100)).unwrap();
         assert!(net.run_until(MINUTE, |_| numbers(&log, |_| 100) == [1]), "seed {seed}");
     }
+}
+
+/// The send thread hands over a batch without the lock; a best-effort reader gives up what is overtaken.
+#[test]
+fn nothing_overtakes_the_end_of_a_big_sample_on_its_way_to_the_socket() {
+    let mut net = Net::new(9, 2, false, PERFECT);
+    let writer = net.writer(0, "t", BEST_EFFORT);
+    let (reader, log) = net.reader(1, "t", BEST_EFFORT);
+    assert!(net.run_until(MINUTE, |net| net.matched(0, writer) + net.matched_writers(1, reader) == 2));
+    net.run(Duration::from_secs(1));
+    net.write(0, writer, payload(0, 61_000)).unwrap();
+    while net.act(0, |core, _, _| !core.is_flying()) {
+        net.now += Duration::from_micros(100);
+        net.act(0, |core, now, out| core.poll(now, out, &mut Inbox::default()));
+    }
+    let small = Bytes::from(payload(1, 61_000)).slice(..100);
+    let sent = net.act(0, |core, now, out| {
+        let before = out.iter().count();
+        core.write(writer.entity, &small, WriteOptions::default(), 1, now, out).unwrap();
+        out.iter().count() - before
+    });
+    assert_eq!(sent, 0, "sent at once");
+    net.run(Duration::from_secs(1));
+    assert_eq!(log.lock().unwrap().iter().map(|s| s.seq).collect::<Vec<_>>(), [1, 2]);
 }
