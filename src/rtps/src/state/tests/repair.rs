@@ -292,3 +292,35 @@ fn nothing_overtakes_the_end_of_a_big_sample_on_its_way_to_the_socket() {
     net.run(Duration::from_secs(1));
     assert_eq!(log.lock().unwrap().iter().map(|s| s.seq).collect::<Vec<_>>(), [1, 2]);
 }
+
+/// Answers go to announced addresses only: a reply locator would let anybody aim them at others.
+#[test]
+fn reply_locators_are_read_over_and_not_followed() {
+    let (mut net, writer, reader, _) = pair(10, KEEP_ALL);
+    net.write(0, writer, payload(0, 50)).unwrap();
+    let stranger: std::net::SocketAddr = "127.0.0.1:7419".parse().unwrap();
+    // INFO_REPLY with one UDPv4 locator, and its IPv4 form, big endian both.
+    let mut locator =
+        vec![0, 0, 0, 1, 0, 0, stranger.port().to_be_bytes()[0], stranger.port().to_be_bytes()[1]];
+    locator.extend([0; 12]);
+    locator.extend([127, 0, 0, 1]);
+    let mut bytes = Vec::new();
+    Encoder::new(&mut bytes, reader.prefix);
+    bytes.extend([0x0f, 0, 0, 28, 0, 0, 0, 1]);
+    bytes.extend(&locator);
+    bytes.extend([0x0d, 0, 0, 8, 127, 0, 0, 1, 0, 0, 0x1c, 0xfb]);
+    let mut asking = Vec::new();
+    Encoder::new(&mut asking, reader.prefix).acknack(&acknack(reader, writer, 1, &[1], 1_000_000));
+    bytes.extend(&asking[20..]);
+    net.capture = Some(Vec::new());
+    let malformed = net.nodes[0].counters.snapshot().malformed;
+    let to_stranger = net.act(0, |core, now, out| {
+        core.handle(&bytes, stranger, now, out, &mut Inbox::default());
+        core.flush(now, out);
+        core.poll(now + Duration::from_millis(5), out, &mut Inbox::default());
+        out.iter().filter(|(to, _, _)| *to == stranger).count()
+    });
+    assert_eq!((to_stranger, net.nodes[0].counters.snapshot().malformed), (0, malformed));
+    let data = |s: &Submessage<'_>| matches!(s, Submessage::Data(d) if d.writer == writer.entity);
+    assert_eq!(count(net.capture.as_ref().unwrap(), data), 1, "the request behind them is served");
+}
