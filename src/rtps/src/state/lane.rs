@@ -1,7 +1,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::queue::Queue;
+use super::queue::{Job, Queue};
 
 /// Paced sending of fragments and repairs to one address.
 ///
@@ -25,6 +25,8 @@ pub(crate) struct Lane {
     next: Instant,
     /// When the lane runs again.
     resume: Instant,
+    /// When blocked writers are looked at even if no reader has said anything.
+    look_again: Instant,
     last_loss: Option<Instant>,
 }
 
@@ -75,6 +77,8 @@ const CATCH_UP: Duration = Duration::from_micros(400);
 /// A receiver on this host that tells the size of its buffer gets up to this part of it at one time. Linux grants room
 /// for twice the size told, so four such senders fit.
 const BUFFER_PART: usize = 2;
+/// A blocked writer is looked at again after this: its readers may be gone.
+const BLOCKED: Duration = Duration::from_millis(50);
 /// One loss event is answered by one reduction of the rate.
 const LOSS_WINDOW: Duration = Duration::from_millis(20);
 /// Losing more than this part of a sample means too fast, less is the noise of a radio link.
@@ -110,6 +114,7 @@ impl Lane {
             max_window: window,
             next: now,
             resume: now,
+            look_again: now,
             last_loss: None,
         };
         if known {
@@ -121,7 +126,24 @@ impl Lane {
 
     /// When the next datagram may leave; `None` when there is nothing to send.
     pub(crate) fn due(&self) -> Option<Instant> {
-        (!self.queue.is_empty()).then_some(self.resume)
+        let ready = (!self.queue.is_empty()).then_some(self.resume);
+        let blocked = self.queue.is_blocked().then_some(self.look_again);
+        ready.into_iter().chain(blocked).min()
+    }
+
+    /// Holds a writer's samples back until the reader has taken more, or for a moment.
+    pub(crate) fn block(&mut self, job: Job, now: Instant) {
+        if !self.queue.is_blocked() {
+            self.look_again = now + BLOCKED;
+        }
+        self.queue.block(job);
+    }
+
+    /// Lets everybody go on who has waited for long.
+    pub(crate) fn wake(&mut self, now: Instant) {
+        if self.look_again <= now {
+            self.queue.unblock(None);
+        }
     }
 
     /// Whether another datagram may leave now.
@@ -181,7 +203,6 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::queue::Job;
 
     fn lane(now: Instant) -> Lane {
         Lane::new("127.0.0.1:7411".parse().unwrap(), Path::Loopback, 200_000_000, 0, now)

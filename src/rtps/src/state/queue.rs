@@ -23,6 +23,8 @@ pub(crate) struct Queue {
     turn: usize,
     /// A short sample went in between last time.
     interposed: bool,
+    /// Writers whose next big sample has to wait for the reader, with their jobs.
+    blocked: Vec<(Entity, VecDeque<Job>)>,
     repairs: VecDeque<(Entity, Guid)>,
     /// Whose turn it was last.
     repaired: bool,
@@ -75,6 +77,10 @@ impl Queue {
     }
 
     pub(crate) fn push(&mut self, job: Job) {
+        if let Some((_, jobs)) = self.blocked.iter_mut().find(|(w, _)| *w == job.writer) {
+            jobs.push_back(job);
+            return;
+        }
         self.of(job.writer).push_back(job);
         self.jobs += 1;
     }
@@ -147,6 +153,31 @@ impl Queue {
         }
     }
 
+    /// Puts a job back and lets its writer wait until [`Queue::unblock`].
+    pub(crate) fn block(&mut self, job: Job) {
+        let writer = job.writer;
+        let at = self.fresh.iter().position(|(w, _)| *w == writer);
+        let (_, mut jobs) = at.and_then(|at| self.fresh.remove(at)).unwrap_or_default();
+        self.jobs -= u32::try_from(jobs.len()).unwrap_or(self.jobs);
+        jobs.push_front(job);
+        self.blocked.push((writer, jobs));
+    }
+
+    /// Lets this writer, or all of them, go on; false when none waits.
+    pub(crate) fn unblock(&mut self, writer: Option<Entity>) -> bool {
+        let before = self.jobs;
+        while let Some(at) = self.blocked.iter().position(|(w, _)| writer.is_none_or(|writer| writer == *w)) {
+            let (writer, jobs) = self.blocked.swap_remove(at);
+            self.jobs += u32::try_from(jobs.len()).unwrap_or(0);
+            self.fresh.push_front((writer, jobs));
+        }
+        self.jobs != before
+    }
+
+    pub(crate) fn is_blocked(&self) -> bool {
+        !self.blocked.is_empty()
+    }
+
     pub(crate) fn forget_writer(&mut self, writer: Entity) {
         self.forget_fresh(writer);
         self.repairs.retain(|(w, _)| *w != writer);
@@ -155,6 +186,7 @@ impl Queue {
     /// Drops the fresh samples of a writer.
     pub(crate) fn forget_fresh(&mut self, writer: Entity) {
         self.fresh.retain(|(w, _)| *w != writer);
+        self.blocked.retain(|(w, _)| *w != writer);
         self.current.take_if(|job| job.writer == writer);
         let waiting: usize = self.fresh.iter().map(|(_, jobs)| jobs.len()).sum();
         self.jobs = u32::try_from(waiting).unwrap_or(u32::MAX) + u32::from(self.current.is_some());
@@ -211,6 +243,25 @@ mod tests {
         assert!(order.iter().rposition(|o| *o == (1, 1)) < place((2, 1)));
         assert!(order.iter().rposition(|o| *o == (1, 1)) < place((1, 2)));
         assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn a_blocked_writer_keeps_its_order_and_lets_others_pass() {
+        let mut queue = Queue::default();
+        for (writer, seq) in [(1, 1), (1, 2), (2, 1)] {
+            queue.push(Job::new([writer; 4], seq, 300_000));
+        }
+        let Some(Turn::Fresh(job)) = queue.take() else { panic!("nothing to send") };
+        queue.block(job);
+        queue.push(Job::new([1; 4], 3, 300_000));
+        assert!(matches!(queue.take(), Some(Turn::Fresh(job)) if job.writer == [2; 4]));
+        assert!(queue.is_empty() && queue.is_blocked() && queue.take().is_none());
+        assert!(queue.unblock(Some([1; 4])) && !queue.unblock(None));
+        let rest = std::iter::from_fn(|| queue.take()).map(|turn| match turn {
+            Turn::Fresh(job) => job.seq,
+            Turn::Repair(..) => 0,
+        });
+        assert!(rest.eq([1, 2, 3]));
     }
 
     #[test]

@@ -70,6 +70,9 @@ impl Core {
             // Nothing of a big sample came although it was sent again: too fast, or somebody's greed.
             if all_lost { lane.lost(1.0, now) } else { lane.arrived(now) }
         }
+        if acked > before {
+            self.go_on(acknack.writer, source, address, now);
+        }
         self.queue_repair(acknack.writer, guid, address, now);
         self.arm(acknack.writer, now);
         !met

@@ -136,7 +136,10 @@ impl Core {
         for (prefix, peer) in &mut self.peers {
             for lane in &mut peer.lanes {
                 let runs = lane.due().is_some_and(|at| at <= now);
-                while runs && lane.may_send(now) && lane.due().is_some() {
+                if runs {
+                    lane.wake(now);
+                }
+                while runs && lane.may_send(now) && !lane.queue.is_empty() {
                     let mut spent = 0;
                     while spent < BURST {
                         let Some(turn) = lane.queue.take() else { break };
@@ -145,6 +148,10 @@ impl Core {
                         let Some(writer) = self.writers.get_mut(&entity) else { continue };
                         writer.expire(now);
                         let (bytes, again) = match turn {
+                            Turn::Fresh(job) if writer.must_wait(&job, *prefix, lane) => {
+                                lane.block(job, now);
+                                continue;
+                            }
                             Turn::Fresh(job) => fresh(writer, job, *prefix, lane, me, now, out),
                             Turn::Repair(_, reader) => {
                                 let (bytes, again) = writer.repair(reader, lane, me, out);
