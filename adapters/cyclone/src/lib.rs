@@ -1,6 +1,6 @@
 //! ROS 2 over DDS on Cyclone DDS, to check the RTPS engine of `rostrans-adapter-dds` against.
 //!
-//! [`CycloneAdapter`] does what `DdsAdapter` does, on an engine that others wrote and the ROS world runs on: when both
+//! `CycloneAdapter` does what `DdsAdapter` does, on an engine that others wrote and the ROS world runs on: when both
 //! pass the same tests and talk to each other, a mistake of one is not the mistake of both. It needs cmake, a C
 //! compiler and libclang to build, so it is behind the feature `engine`, and nothing by default uses it.
 //!
