@@ -1,15 +1,16 @@
 use std::any::Any;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
-use rostrans_rtps::{
-    DiscoveryRange, EndpointQos, EndpointSpec, History, Participant, ParticipantConfig, WriteError,
-};
+use rostrans_rtps::{DiscoveryRange, EndpointQos, EndpointSpec, History, Participant, ParticipantConfig};
 
 use super::{Engine, Failure, KEEP_ALL_BYTES, SOCKET_BUFFER, Sink, Topic, Writer};
 
 pub(super) struct Ours(Participant);
+
+/// How long a keep-all writer waits for room.
+const MAX_BLOCKING: Duration = Duration::from_secs(10);
 
 impl Ours {
     pub(super) fn open(domain: u16) -> Result<Self, Failure> {
@@ -47,7 +48,12 @@ fn spec(topic: &Topic) -> EndpointSpec {
     EndpointSpec {
         topic: format!("rt/{}", topic.name),
         type_name: topic.type_name.into(),
-        qos: EndpointQos { reliable: topic.reliable, history, ..EndpointQos::default() },
+        qos: EndpointQos {
+            reliable: topic.reliable,
+            history,
+            max_blocking: MAX_BLOCKING,
+            ..EndpointQos::default()
+        },
         ..EndpointSpec::default()
     }
 }
@@ -60,15 +66,6 @@ impl Writer for OurWriter {
     }
 
     fn write(&self, cdr: &[u8]) -> bool {
-        let payload = Bytes::copy_from_slice(cdr);
-        let deadline = Instant::now() + Duration::from_secs(10);
-        loop {
-            match self.0.write(&payload) {
-                Err(WriteError::HistoryFull) if Instant::now() < deadline => {
-                    std::thread::sleep(Duration::from_micros(20));
-                }
-                result => return result.is_ok(),
-            }
-        }
+        self.0.write(&Bytes::copy_from_slice(cdr)).is_ok()
     }
 }
