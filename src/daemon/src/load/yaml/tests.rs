@@ -137,6 +137,7 @@ fn qos_presets_and_parts_are_understood() {
     assert_eq!(qos("latched"), Qos::latched(1));
     assert_eq!(qos("sensor_data"), Qos::sensor_data());
     assert_eq!(qos("{durability: volatile}"), Qos::reliable().with_depth(3));
+    assert_eq!(qos("{history: keep_last, depth: 5}"), Qos::latched(5));
     let timed = Qos {
         deadline: Some(Duration::from_millis(100)),
         lifespan: Some(Duration::from_millis(2500)),

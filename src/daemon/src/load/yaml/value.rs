@@ -151,6 +151,10 @@ pub(super) fn qos(entry: &Entry, base: Qos, cx: &mut Cx<'_>) -> Qos {
         let words = [("volatile", Durability::Volatile), ("transient_local", Durability::TransientLocal)];
         qos.durability = choice(entry, &words, cx).unwrap_or(qos.durability);
     }
+    if let Some(entry) = fields.take("history") {
+        // The only one there is; people copy it from QoS overrides of ROS 2.
+        choice(entry, &[("keep_last", ())], cx);
+    }
     if let Some(entry) = fields.take("depth") {
         let depth = int(entry, 1..=MAX_DEPTH, cx).and_then(|n| u16::try_from(n).ok());
         qos.depth = depth.unwrap_or(qos.depth);
