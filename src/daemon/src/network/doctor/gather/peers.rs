@@ -19,22 +19,32 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Participants asked of each host.
 const ASKED: u16 = 4;
 
+/// Hosts asked at the same time: with two addresses each they take 256 of the 1024 files a process may have open.
+const AT_ONCE: usize = 32;
+
 /// Looks up and asks every host.
 ///
 /// To be done before participants are searched there: a system says only so often that nobody listens.
 pub(super) fn ask(discovery: &Discovery) -> Vec<Peer> {
-    let judge = |host: &String| {
-        let found = Discovery::look_up(host);
-        let refuses = |found: &Vec<SocketAddr>| found.iter().any(|at| says_nobody(*at, discovery.domain));
-        Peer {
-            host: host.clone(),
-            answer: if found.as_ref().is_ok_and(refuses) { Answer::NobodyThere } else { Answer::Silence },
-            addresses: found
-                .map(|found| found.iter().map(SocketAddr::ip).collect())
-                .map_err(|error| error.to_string()),
-        }
+    discovery.static_peers.chunks(AT_ONCE).flat_map(|hosts| ask_these(hosts, discovery.domain)).collect()
+}
+
+/// Asks some hosts at the same time, as each may take all of [`PATIENCE`].
+fn ask_these(hosts: &[String], domain: u16) -> Vec<Peer> {
+    let found: Vec<_> = hosts.iter().map(|host| Discovery::look_up(host)).collect();
+    let asked = |found: &io::Result<Vec<SocketAddr>>| -> Vec<UdpSocket> {
+        found.iter().flatten().flat_map(|at| questions(*at, domain)).collect()
     };
-    discovery.static_peers.iter().map(judge).collect()
+    let asked: Vec<_> = found.iter().map(asked).collect();
+    let end = Instant::now() + PATIENCE;
+    let judge = |((host, found), sockets): ((&String, io::Result<Vec<SocketAddr>>), Vec<UdpSocket>)| Peer {
+        host: host.clone(),
+        answer: if says_nobody(&sockets, end) { Answer::NobodyThere } else { Answer::Silence },
+        addresses: found
+            .map(|found| found.iter().map(SocketAddr::ip).collect())
+            .map_err(|error| error.to_string()),
+    };
+    hosts.iter().zip(found).zip(asked).map(judge).collect()
 }
 
 /// Notes the hosts where somebody was found after all.
@@ -56,8 +66,8 @@ fn participants_at(graph: &Graph, addresses: &[IpAddr], own: &[Interface]) -> us
     graph.participants.iter().filter(|p| p.addresses.iter().any(|address| at(address.ip()))).count()
 }
 
-/// Whether a host answers that nothing has the ports of the first participants: then it can be reached at least.
-fn says_nobody(at: SocketAddr, domain: u16) -> bool {
+/// Sends something to the ports of the first participants of a host.
+fn questions(at: SocketAddr, domain: u16) -> Vec<UdpSocket> {
     let ask = |id| -> io::Result<UdpSocket> {
         let socket = UdpSocket::bind((any(at.ip()), 0))?;
         let mut to = at;
@@ -69,12 +79,18 @@ fn says_nobody(at: SocketAddr, domain: u16) -> bool {
         socket.send(&empty_message())?;
         Ok(socket)
     };
-    let sockets: Vec<_> = (0..ASKED).filter_map(|id| ask(id).ok()).collect();
-    let end = Instant::now() + PATIENCE;
+    (0..ASKED).filter_map(|id| ask(id).ok()).collect()
+}
+
+/// Whether a host answers that nothing has these ports: then it can be reached at least.
+fn says_nobody(sockets: &[UdpSocket], end: Instant) -> bool {
     sockets.iter().any(|socket| {
-        let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        let left = end.saturating_duration_since(Instant::now());
+        // A read timeout of zero would be none at all.
+        let limited =
+            if left.is_zero() { socket.set_nonblocking(true) } else { socket.set_read_timeout(Some(left)) };
         let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-        socket.set_read_timeout(Some(left)).is_ok() && socket.recv(&mut [0; 64]).is_err_and(refused)
+        limited.is_ok() && socket.recv(&mut [0; 64]).is_err_and(refused)
     })
 }
 
@@ -102,6 +118,16 @@ mod tests {
             (peer.answer, peer.addresses.clone()),
             (Answer::NobodyThere, Ok(vec![Ipv4Addr::LOCALHOST.into()]))
         );
+    }
+
+    #[test]
+    fn many_silent_hosts_are_asked_at_the_same_time() {
+        // Addresses for documentation, RFC 5737: nobody answers there.
+        let hosts: Vec<_> = (1..=20).map(|n| format!("198.51.100.{n}")).collect();
+        let begin = Instant::now();
+        let peers = ask(&Discovery { domain: 101, static_peers: hosts, ..Discovery::default() });
+        assert_eq!(peers.len(), 20);
+        assert!(begin.elapsed() < 8 * PATIENCE, "{:?}", begin.elapsed());
     }
 
     #[test]
