@@ -46,8 +46,7 @@ struct Picture {
 
 /// Runs `rostrans graph` with the words behind it.
 pub(super) fn main(words: impl Iterator<Item = OsString>) -> Exit {
-    let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let request = match parse(words, env) {
+    let request = match parse(words, variable) {
         Ok(Some(request)) => request,
         Ok(None) => return print(&help()),
         Err(problems) => {
@@ -85,16 +84,18 @@ fn parse(
 }
 
 fn select(given: &Given) -> Result<Selection, Diagnostic> {
-    let (what, name) = match &given.words[..] {
+    let words: Vec<_> = given.words.iter().map(String::as_str).collect();
+    let (what, name) = match words[..] {
         [] => (What::Everything, None),
         [name] if name.starts_with('/') => (What::Everything, Some(name)),
-        [what] => (kind(what)?, None),
-        [what, name] => (kind(what)?, Some(name)),
+        // ros2cli has a verb behind the kind; names are not lost by it, they can begin with '/'.
+        [what] | [what, "list"] => (kind(what)?, None),
+        [what, name] | [what, "info", name] => (kind(what)?, Some(name)),
         [_, _, more, ..] => {
             return Err(problem(format!("unexpected '{}'", excerpt(more)), "give one kind and one name"));
         }
     };
-    Ok(Selection::new(what, name.map(String::as_str), given.has(&VERBOSE), given.has(&ALL)))
+    Ok(Selection::new(what, name, given.has(&VERBOSE), given.has(&ALL)))
 }
 
 fn kind(word: &str) -> Result<What, Diagnostic> {
@@ -176,6 +177,9 @@ mod tests {
             ("nodes /a/b", What::Nodes, Some("/a/b")),
             ("/a", What::Everything, Some("/a")),
             ("action", What::Actions, None),
+            ("topic list", What::Topics, None),
+            ("node info talker", What::Nodes, Some("/talker")),
+            ("topics /list", What::Topics, Some("/list")),
             ("participants 01.0f -a", What::Participants, Some("01.0f")),
         ] {
             let request = parsed(line).unwrap().unwrap();
