@@ -14,6 +14,8 @@ pub(super) struct Facts {
     /// The text of files that variables name, or why it cannot be read.
     pub(super) files: BTreeMap<String, Result<String, String>>,
     pub(super) interfaces: Vec<Interface>,
+    /// Interfaces asked for that are not there.
+    pub(super) missing: Vec<String>,
     pub(super) ports: Ports,
     pub(super) buffers: Buffers,
     /// The way of a datagram from one socket of this machine to another, by the address it was sent to.

@@ -70,6 +70,7 @@ pub(super) fn gather(
             sockets::unicast(discovery, &interfaces)
         },
         host: system::host(&interfaces),
+        missing: sockets::missing(wanted),
         serial: system::serial_ports(),
         interfaces,
         peers: Vec::new(),

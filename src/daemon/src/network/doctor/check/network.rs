@@ -78,12 +78,20 @@ pub(super) fn ports(facts: &Facts) -> Vec<Finding> {
 
 /// Interfaces and multicast.
 pub(super) fn interfaces(facts: &Facts) -> Vec<Finding> {
+    let missing = |name: &String| {
+        Finding::problem(
+            "network",
+            format!("no interface '{name}' here"),
+            "'ip address' lists those there are",
+        )
+    };
+    let mut found: Vec<_> = facts.missing.iter().map(missing).collect();
     if facts.discovery.range != DiscoveryRange::Subnet {
         return Vec::new();
     }
     let mut found = Vec::new();
     let outer = facts.interfaces.iter().any(|i| !i.loopback);
-    if !outer {
+    if !outer && facts.missing.is_empty() {
         found.push(Finding::warning(
             "network",
             "no interface but loopback has an address: other machines are out of reach",
@@ -273,6 +281,12 @@ mod tests {
         insta::assert_snapshot!(lines(&interfaces(&facts)));
         facts.interfaces.truncate(1);
         insta::assert_snapshot!("loopback_alone", lines(&interfaces(&facts)));
+        // Who asked for an interface is told of that, not of the network.
+        let missing = vec!["eth7".to_owned()];
+        assert_eq!(
+            lines(&interfaces(&Facts { missing, ..on(0, DiscoveryRange::Subnet) })),
+            "Problem network: no interface 'eth7' here -> 'ip address' lists those there are\n"
+        );
         assert!(interfaces(&on(0, DiscoveryRange::Localhost)).is_empty());
     }
 

@@ -40,9 +40,7 @@ const SMALL: BindOptions =
 /// `wanted` are names or addresses of interfaces; none means all.
 pub(super) fn interfaces(discovery: &Discovery, wanted: &[String]) -> Vec<Interface> {
     let family = discovery.ip_family();
-    let is_wanted = |i: &rostrans_net::Interface| {
-        wanted.is_empty() || wanted.iter().any(|w| *w == i.name || w.parse() == Ok(i.addr))
-    };
+    let is_wanted = |i: &rostrans_net::Interface| wanted.is_empty() || wanted.iter().any(|w| names(w, i));
     let all = system_interfaces().unwrap_or_default();
     let found: Vec<_> = all.into_iter().filter(|i| family.includes(i.addr) && is_wanted(i)).collect();
     let mut tried: Vec<(u32, bool)> = Vec::new();
@@ -67,6 +65,17 @@ pub(super) fn interfaces(discovery: &Discovery, wanted: &[String]) -> Vec<Interf
         multicast: interface.multicast,
     };
     found.into_iter().zip(heard).map(describe).collect()
+}
+
+/// Those of the wanted interfaces that are not there.
+pub(super) fn missing(wanted: &[String]) -> Vec<String> {
+    let all = system_interfaces().unwrap_or_default();
+    wanted.iter().filter(|word| !all.iter().any(|i| names(word, i))).cloned().collect()
+}
+
+/// Whether a word is the name or address of an interface.
+fn names(word: &str, interface: &rostrans_net::Interface) -> bool {
+    word == interface.name || word.parse() == Ok(interface.addr)
 }
 
 /// Sends to the group through one interface, and listens there as participants do.
@@ -223,6 +232,12 @@ mod tests {
         let (sender, receiver, other) = (at(0), at(0), at(0));
         assert!(passes(&sender, &receiver, receiver.local_addr().unwrap()).unwrap());
         assert!(!passes(&sender, &receiver, other.local_addr().unwrap()).unwrap());
+    }
+
+    #[test]
+    fn wanted_interfaces_are_found_by_name_and_address() {
+        let wanted = ["127.0.0.1".to_owned(), "no-such-interface".to_owned()];
+        assert_eq!(missing(&wanted), ["no-such-interface"]);
     }
 
     #[test]
