@@ -33,7 +33,10 @@ impl Exit {
             "with --strict: a port, device or adapter is not available; without: nothing works",
         ),
         (Self::Config, "a configuration file or rule is wrong, or no rule is enabled; nothing was started"),
-        (Self::Aborted, "a second signal, at least 0.5 s after the first, cut the shutdown short"),
+        (
+            Self::Aborted,
+            "a second signal, at least 0.5 s after the first, cut the shutdown short; graph, doctor: the first",
+        ),
     ];
 
     /// The number.

@@ -76,11 +76,10 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
 
 /// Loads, plans, and does with the plan what was asked for.
 fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
-    let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let codecs = Arc::new(rostrans_codecs::builtin());
     let types = Arc::new(TypeRegistry::from_env());
     let mut problems = Vec::new();
-    let loaded = load::load(request, plugins, &codecs, &env, &mut problems);
+    let loaded = load::load(request, plugins, &codecs, &variable, &mut problems);
     // Without them, loops by way of an interface's address are not found; that is no reason not to run.
     let own: Vec<_> = rostrans_net::interfaces().unwrap_or_default().into_iter().map(|i| i.addr).collect();
     let cx = PlanContext {
@@ -119,7 +118,7 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
             print(&print_rules::print(&topology))
         }
         _ => {
-            problems.extend(logging::start(&loaded.settings, &env));
+            problems.extend(logging::start(&loaded.settings, &variable));
             for problem in &problems {
                 tracing::warn!("{problem}");
             }
@@ -133,10 +132,18 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
                 codecs,
                 types,
                 dry_run: request.action == Action::DryRun,
-                env: &env,
+                env: &variable,
             })
         }
     }
+}
+
+/// An environment variable that is set and not empty.
+///
+/// What is not UTF-8 has replacement characters, so that it is refused where it is read, not taken for unset.
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var_os(name)?;
+    Some(value.to_string_lossy().into_owned()).filter(|value| !value.is_empty())
 }
 
 /// A daemon that does nothing helps nobody: says so, and what to give it.

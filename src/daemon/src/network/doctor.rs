@@ -21,7 +21,7 @@ use rostrans_core::{
 
 use self::finding::{Finding, Level};
 use super::options::{DOMAIN, Given, HELP, INTERFACE, IP, JSON, Opt, PEER, RANGE, describe, problem};
-use crate::{exit::Exit, print, report};
+use crate::{exit::Exit, print, report, variable};
 
 const WAIT: Opt =
     Opt { names: &["--wait"], value: Some("SECONDS"), doc: "look for others for this long (default: 3)" };
@@ -42,8 +42,7 @@ struct Request {
 
 /// Runs `rostrans doctor` with the words behind it.
 pub(super) fn main(words: impl Iterator<Item = OsString>) -> Exit {
-    let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let request = match parse(words, env) {
+    let request = match parse(words, variable) {
         Ok(Some(request)) => request,
         Ok(None) => return print(&help()),
         Err(problems) => {
@@ -51,7 +50,9 @@ pub(super) fn main(words: impl Iterator<Item = OsString>) -> Exit {
             return Exit::Usage;
         }
     };
-    let facts = gather::gather(&request.discovery, &request.interfaces, request.wait, &env);
+    let Some(facts) = gather::gather(&request.discovery, &request.interfaces, request.wait, &variable) else {
+        return Exit::Aborted;
+    };
     let broken = request.broken.iter().map(|found| Finding::problem("range", &found.message, &found.help));
     let findings: Vec<_> = broken.chain(check::all(&facts)).collect();
     let shown = if request.json {
@@ -108,6 +109,7 @@ exit codes:
   0    no problem; there may be warnings
   1    a problem was found
   64   wrong command line
+  130  ended by a signal
 ",
         describe(OPTIONS)
     )

@@ -12,7 +12,7 @@ use rostrans_core::{diag::Diagnostic, suggest::nearest, text::excerpt};
 
 use self::select::{Selection, What};
 use super::options::{DOMAIN, Given, HELP, INTERFACE, IP, JSON, Opt, PEER, RANGE, WAIT, describe, problem};
-use crate::{exit::Exit, print, report};
+use crate::{exit::Exit, print, report, variable};
 
 const VERBOSE: Opt =
     Opt { names: &["-v", "--verbose"], value: None, doc: "endpoints with GID, type hash and QoS" };

@@ -1,5 +1,7 @@
 //! The commands that look at the network, on a domain of their own on this machine.
 
+use std::time::{Duration, Instant};
+
 use crate::harness::{Folder, Output};
 
 #[test]
@@ -50,6 +52,41 @@ fn the_doctor_reports_in_text_and_json() {
     let findings = value["findings"].as_array().unwrap();
     assert!(findings.iter().all(|f| f["level"] == "ok" || f["remedy"].is_string()), "{out}");
     assert!(findings.iter().all(|f| f["check"] != "multicast"), "nothing may leave this machine: {out}");
+}
+
+#[test]
+fn a_signal_ends_graph_and_doctor_and_they_leave_the_network_at_once() {
+    let folder = Folder::new();
+    // Beyond the domains of the tests beside this one.
+    let domain = 95 + std::process::id() % 4;
+    let mut watch = folder.start(&format!("graph participants --watch --json --wait 1 -d {domain}"));
+    watch.wait_out("\"participants\":[]");
+    for (words, signal) in
+        [("doctor", "INT"), ("doctor", "TERM"), ("graph --watch", "INT"), ("graph", "TERM")]
+    {
+        let mut run = folder.start(&format!("{words} --wait 60 -d {domain}"));
+        watch.wait_out("\"guid\":");
+        run.signal(signal);
+        let Output { code, out, .. } = run.finish();
+        assert_eq!((code, out.as_str()), (130, ""), "{words} {signal}");
+        // A lease would take 20 s and more.
+        let left = Instant::now();
+        watch.wait_out("\"participants\":[]");
+        assert!(left.elapsed() < Duration::from_secs(10), "{words} {signal}: {:?}", left.elapsed());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn variables_that_are_not_utf_8_are_refused() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let bad = std::ffi::OsStr::from_bytes(b"7\xff");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rostrans"));
+    let done = command.args(["graph", "--wait", "0"]).env("ROS_DOMAIN_ID", bad).output().unwrap();
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(64), "{err}");
+    assert!(err.contains("ROS_DOMAIN_ID: invalid value '7\u{fffd}'"), "{err}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use rostrans_adapter_dds::{
 use rostrans_core::text::chain;
 
 use super::facts::Facts;
-use crate::network::settle::settled;
+use crate::{network::settle::settled, signals::Signals};
 
 /// Variables that decide who meets whom.
 const VARIABLES: &[&str] = &[
@@ -42,13 +42,13 @@ const FILES: &[(&str, &str)] = &[
     ("CYCLONEDDS_URI", "file://"),
 ];
 
-/// Looks for others for `wait` at most; all else takes about a second.
+/// Looks for others for `wait` at most; all else takes about a second. `None` when a signal ended that.
 pub(super) fn gather(
     discovery: &Discovery,
     wanted: &[String],
     wait: Duration,
     env: &dyn Fn(&str) -> Option<String>,
-) -> Facts {
+) -> Option<Facts> {
     let env: BTreeMap<String, String> =
         VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), env(name)?))).collect();
     let file = |(name, prefix): &(&str, &str)| {
@@ -78,35 +78,42 @@ pub(super) fn gather(
     };
     if discovery.range != DiscoveryRange::Off {
         facts.peers = peers::ask(discovery);
-        let found = look(discovery, wanted, wait);
+        let found = look(discovery, wanted, wait).transpose()?;
         if let Ok(graph) = &found {
             peers::count(&mut facts.peers, graph, &facts.interfaces);
         }
         facts.graph = Some(found);
     }
-    facts
+    Some(facts)
 }
 
-/// Who is there.
-fn look(discovery: &Discovery, wanted: &[String], wait: Duration) -> Result<Graph, String> {
+/// Who is there; `None` when a signal came. Until then a signal ends the program as usual: nobody was told of it.
+fn look(discovery: &Discovery, wanted: &[String], wait: Duration) -> Result<Option<Graph>, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
+        .enable_all()
         .build()
         .map_err(|error| error.to_string())?;
     let observer = Observer::new(discovery, wanted.to_vec()).map_err(|error| chain(&error))?;
-    let graph = runtime.block_on(settled(&observer, wait, |_| ()));
+    let found = runtime.block_on(async {
+        let mut signals = Signals::new().map_err(|error| error.to_string())?;
+        tokio::select! {
+            graph = settled(&observer, wait, |_| ()) => Ok(Some(graph)),
+            _ = signals.next() => Ok(None),
+        }
+    });
+    // The others must not take it for alive until its lease ends.
     observer.close();
-    Ok(graph)
+    found
 }
 
 /// The text of a file, as much as a configuration can have.
 fn read(path: &str) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(1 << 20).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
     let kind = std::fs::metadata(path)?.file_type();
     // Opening a pipe would wait for its writer.
     if !kind.is_file() && !kind.is_dir() {
         return Err(io::Error::other("not a file"));
     }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(1 << 20).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
