@@ -98,6 +98,8 @@ pub(crate) struct Core {
     /// Writers with a reader that is behind.
     armed: Vec<Entity>,
     timers: Timers,
+    /// When datagrams or timers were looked at last.
+    ran: Instant,
     /// Number of our participant announcement; changes with its content.
     spdp_seq: i64,
     /// A participant of another host has turned up.
@@ -172,6 +174,7 @@ impl Core {
                 send: None,
                 watch: None,
             },
+            ran: now,
             spdp_seq: 1,
             heard_outside: false,
             announcements: 0,
@@ -212,12 +215,12 @@ impl Core {
 
     /// Does what is due; the outbox may hold datagrams afterwards.
     pub(crate) fn poll(&mut self, now: Instant, out: &mut Outbox, inbox: &mut Inbox) {
+        self.notice_stop(now);
         self.landed();
         if now >= self.timers.announce {
             self.announce(now, out);
         }
         if now >= self.timers.sweep {
-            self.excuse(now.saturating_duration_since(self.timers.sweep));
             self.timers.sweep = now + SWEEP_PERIOD;
             self.drop_expired(now, inbox);
             self.writers.values_mut().for_each(|writer| writer.expire(now));

@@ -166,14 +166,6 @@ impl Core {
         inbox.graph_changed = true;
     }
 
-    /// Time in which this process was stopped is not held against its peers: what they said meanwhile may wait in the
-    /// sockets still.
-    pub(super) fn excuse(&mut self, late: Duration) {
-        if late > super::SWEEP_PERIOD {
-            self.peers.values_mut().for_each(|peer| peer.expires += late);
-        }
-    }
-
     /// Drops participants that have not been heard of for their lease.
     pub(super) fn drop_expired(&mut self, now: Instant, inbox: &mut Inbox) {
         let expired: Vec<_> =

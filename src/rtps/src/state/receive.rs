@@ -45,6 +45,7 @@ impl Core {
         inbox: &mut Inbox,
     ) {
         add(&self.counters.datagrams_in, 1);
+        self.notice_stop(now);
         let Ok(message) = Message::parse(datagram) else {
             add(&self.counters.malformed, 1);
             return;

@@ -35,6 +35,9 @@ pub(crate) struct Lease {
 /// Nothing is looked at more often than this, however short its period.
 const MIN_PERIOD: Duration = Duration::from_millis(1);
 
+/// A timer that fires so late shows that this process was stopped; a busy host may hold it up for less.
+const STOPPED: Duration = Duration::from_millis(100);
+
 /// A remote writer that promises more than this would be lost and regained with every datagram.
 const MIN_LEASE: Duration = Duration::from_millis(10);
 
@@ -65,6 +68,30 @@ impl Deadline {
 }
 
 impl Core {
+    /// Time in which this process was stopped is not held against others: what they said meanwhile may wait in the
+    /// sockets still. To be called before datagrams or timers are looked at.
+    ///
+    /// What our own writers have promised was not kept, whatever the reason.
+    pub(super) fn notice_stop(&mut self, now: Instant) {
+        let away = now.saturating_duration_since(self.ran);
+        // The first spares nearly every datagram the second.
+        let stopped = away > STOPPED && now.saturating_duration_since(self.poll_timeout()) > STOPPED;
+        self.ran = self.ran.max(now);
+        if !stopped {
+            return;
+        }
+        let later = |at: Instant| (at + away).min(now);
+        for peer in self.peers.values_mut() {
+            peer.expires += away;
+            (peer.heard, peer.asserted) = (later(peer.heard), later(peer.asserted));
+            let leases = peer.writers.values_mut().filter_map(|w| w.lease.as_mut());
+            leases.for_each(|lease| lease.heard = later(lease.heard));
+        }
+        for at in self.readers.values_mut().filter_map(|r| r.deadline.at.as_mut()) {
+            *at += away;
+        }
+    }
+
     /// Looks at everything that may be due.
     pub(super) fn watch(&mut self, now: Instant) {
         self.timers.watch = None;

@@ -205,6 +205,38 @@ fn a_reader_that_comes_late_gives_the_writer_a_full_lease() {
 }
 
 #[test]
+fn the_time_we_were_stopped_is_not_held_against_remote_writers() {
+    let kinds = [Liveliness::Automatic, Liveliness::ManualByParticipant, Liveliness::ManualByTopic];
+    for (kind, stop) in kinds.into_iter().flat_map(|kind| [ms(450), ms(3050), ms(15_050)].map(|s| (kind, s)))
+    {
+        for reads_first in [true, false] {
+            let mut net = Net::new(15, 2, false, PERFECT);
+            let qos = EndpointQos { deadline: Some(ms(200)), ..leased(kind, ms(300)) };
+            let (writer, reader, log) = pair(&mut net, qos, qos);
+            write_each(&mut net, writer, 0..20, ms(100));
+            net.nodes[1].paused = Some(net.now + stop);
+            let written = 20 + u32::try_from(stop.as_millis() / 100).unwrap();
+            write_each(&mut net, writer, 20..written, ms(100));
+            if !reads_first {
+                // The timers run before the sockets are read.
+                net.now += ms(51);
+                net.nodes[1].paused = Some(net.now + ms(1));
+                net.drive(1, |core, now, out, inbox| core.poll(now, out, inbox));
+            }
+            write_each(&mut net, writer, written..written + 20, ms(100));
+            let told = (changes(&net, 1, reader, writer), missed(&net, 1, reader));
+            assert_eq!(told, (vec![], 0), "{kind:?} {stop:?} {reads_first}");
+            assert_eq!(log.lock().unwrap().last().unwrap().seq, i64::from(written) + 20);
+            // What is really silent is noticed as soon as ever.
+            net.nodes[0].alive = false;
+            net.run(ms(450));
+            assert_eq!(changes(&net, 1, reader, writer), [false], "{kind:?} {stop:?} {reads_first}");
+            assert_eq!(missed(&net, 1, reader), 2);
+        }
+    }
+}
+
+#[test]
 fn expired_samples_are_not_replayed() {
     let mut net = Net::new(8, 2, false, PERFECT);
     let writer = net.writer(0, "t", EndpointQos { lifespan: Some(SECOND), ..LATCHED });

@@ -218,7 +218,7 @@ impl Net {
     }
 
     /// The same with an inbox, which is handed over afterwards.
-    fn drive(&mut self, node: usize, f: impl FnOnce(&mut Core, Instant, &mut Outbox, &mut Inbox)) {
+    pub(super) fn drive(&mut self, node: usize, f: impl FnOnce(&mut Core, Instant, &mut Outbox, &mut Inbox)) {
         let mut inbox = Inbox::default();
         self.act(node, |core, now, out| f(core, now, out, &mut inbox));
         let Node { core, graph_changes, events, .. } = &mut self.nodes[node];
