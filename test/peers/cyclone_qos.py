@@ -30,17 +30,18 @@ def nanoseconds(qos, key):
 
 
 def policies(qos, is_writer):
+    history = Policy.History.KeepAll if qos.get("keep_all") else Policy.History.KeepLast(qos.get("depth", 10))
     reliable = qos.get("reliable", True)
     chosen = [Policy.Reliability.Reliable(duration(milliseconds=100)) if reliable else Policy.Reliability.BestEffort,
               Policy.Durability.TransientLocal if qos.get("latched") else Policy.Durability.Volatile,
-              Policy.History.KeepLast(qos.get("depth", 10)),
+              history,
               Policy.Deadline(nanoseconds(qos, "deadline_ms")),
               LIVELINESS[qos.get("liveliness", "automatic")](nanoseconds(qos, "lease_ms")),
               Policy.Ownership.Exclusive if "strength" in qos else Policy.Ownership.Shared,
               Policy.DataRepresentation(use_cdrv0_representation=True)]
     if is_writer:
         # What late readers get is another history than the one for repairs.
-        chosen.append(Policy.DurabilityService(0, Policy.History.KeepLast(qos.get("depth", 10)), -1, -1, -1))
+        chosen.append(Policy.DurabilityService(0, history, -1, -1, -1))
         chosen += [Policy.Lifespan(nanoseconds(qos, "lifespan_ms")), Policy.OwnershipStrength(qos.get("strength", 0))]
     return Qos(*chosen)
 

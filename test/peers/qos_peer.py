@@ -12,11 +12,13 @@ Commands come on stdin, one JSON object a line; the end of stdin ends the progra
     {"do": "assert", "id": "w"}         says that the publisher is alive; no id: all of the participant
     {"do": "change", "id": "w", "qos": {..}}                    new policies (not rclpy)       -> "changed"
     {"do": "matched", "id": "w"}                                                               -> "matched"
+    {"do": "history", "id": "/a"}       what the publishers and subscriptions of a topic are said to keep (rclpy)
+                                                                                               -> "history"
     {"do": "drop", "id": "w"}                                                                  -> "dropped"
 
-Keys of `qos`, all optional: `reliable` (true), `latched` (false), `depth` (10), `deadline_ms`, `lifespan_ms`,
-`liveliness` (automatic, manual_by_participant, manual_by_topic), `lease_ms`, `strength` (ownership is exclusive),
-`partitions`. rclpy knows neither of the last two nor manual_by_participant.
+Keys of `qos`, all optional: `reliable` (true), `latched` (false), `depth` (10), `keep_all` (false), `deadline_ms`,
+`lifespan_ms`, `liveliness` (automatic, manual_by_participant, manual_by_topic), `lease_ms`, `strength` (ownership is
+exclusive), `partitions`. rclpy knows neither of the last two nor manual_by_participant.
 
 Events, each with the `id`: `sample` (text), `deadline` (total), `liveliness` (alive and not_alive writers), `lost` (our
 own liveliness; total), `incompatible` (policy).
@@ -60,6 +62,10 @@ class QosPeer:
         """How many endpoints are matched."""
         raise NotImplementedError
 
+    def history(self, topic):
+        """What the endpoints of a topic keep: two lists, of publishers and of subscriptions."""
+        raise NotImplementedError
+
     def drop(self, name):
         """Withdraws an endpoint."""
         raise NotImplementedError
@@ -94,6 +100,9 @@ class QosPeer:
                 peerlib.emit("changed", id=name)
             case "matched":
                 peerlib.emit("matched", id=name, count=self.matched(name))
+            case "history":
+                publishers, subscriptions = self.history(name)
+                peerlib.emit("history", id=name, publishers=publishers, subscriptions=subscriptions)
             case "drop":
                 self.drop(name)
                 peerlib.emit("dropped", id=name)

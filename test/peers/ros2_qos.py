@@ -9,7 +9,7 @@ import rclpy
 from qos_peer import QosPeer, seconds
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
-from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 
@@ -20,6 +20,7 @@ def profile(qos):
         if ours in qos:
             periods[theirs] = Duration(nanoseconds=round(seconds(qos, ours) * 1e9))
     return QoSProfile(
+        history=HistoryPolicy.KEEP_ALL if qos.get("keep_all") else HistoryPolicy.KEEP_LAST,
         depth=qos.get("depth", 10),
         reliability=ReliabilityPolicy.RELIABLE if qos.get("reliable", True) else ReliabilityPolicy.BEST_EFFORT,
         durability=DurabilityPolicy.TRANSIENT_LOCAL if qos.get("latched") else DurabilityPolicy.VOLATILE,
@@ -63,6 +64,10 @@ class Ros2Qos(QosPeer):
     def matched(self, name):
         endpoint = self.made[name]
         return endpoint.get_subscription_count() if hasattr(endpoint, "publish") else endpoint.get_publisher_count()
+
+    def history(self, topic):
+        lists = self.node.get_publishers_info_by_topic(topic), self.node.get_subscriptions_info_by_topic(topic)
+        return [[info.qos_profile.history.name.lower() for info in infos] for infos in lists]
 
     def drop(self, name):
         endpoint = self.made.pop(name)

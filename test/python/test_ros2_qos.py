@@ -4,7 +4,9 @@ Judges are the event callbacks of the foreign side: missed deadlines, changed li
 and their commands: test/peers/qos_peer.py.
 """
 import json
+import os
 import signal
+import subprocess
 import unittest
 
 from daemon import DaemonTest, free_port
@@ -40,6 +42,10 @@ PAIRS = {
     "automatic_for_by_topic": (AUTOMATIC, BY_TOPIC, "liveliness"),
     "lifespan_offered": ({"lifespan_ms": 9000}, {}, None),
     "lifespan_requested": ({}, {"lifespan_ms": 9000}, None),
+    "keep_all": ({"keep_all": True}, {"keep_all": True}, None),
+    "keep_all_offered": ({"keep_all": True}, {}, None),
+    "keep_all_requested": ({}, {"keep_all": True}, None),
+    "keep_all_latched": ({**LATCHED, "keep_all": True}, {**LATCHED, "keep_all": True}, None),
     "everything": ({**LATCHED, **BY_TOPIC, "deadline_ms": 700, "lifespan_ms": 9000},
                    {**LATCHED, **BY_TOPIC, "deadline_ms": 700, "lifespan_ms": 9000}, None),
 }
@@ -184,6 +190,20 @@ class Policies:
         eventually(lambda: ours.last("liveliness", "r/theirs", "not_alive") == 1, 8)
         theirs.program.process.send_signal(signal.SIGCONT)
         eventually(lambda: ours.last("liveliness", "r/theirs", "not_alive") == 0, 8)
+
+    def test_time_in_which_we_were_stopped_is_not_held_against_a_publisher(self):
+        ours, theirs = self.sides()
+        self.pair(theirs, ours, "/theirs", {**AUTOMATIC, "deadline_ms": 1000})
+        for n in range(3):
+            theirs.stream("w/theirs", 20)
+            ours.program.process.send_signal(signal.SIGSTOP)
+            theirs.stream("w/theirs", 60)
+            ours.program.process.send_signal(signal.SIGCONT)
+            theirs.stream("w/theirs", 20)
+            theirs.tell(do="write", id="w/theirs", text=f"after stop {n}")
+            eventually(lambda: f"after stop {n}" in ours.texts("r/theirs"))
+        self.assertEqual([e for e in ours.events("liveliness", "r/theirs") if e["not_alive"]], [])
+        self.assertEqual(ours.last("deadline", "r/theirs", "total"), 0)
 
     def check_asserted(self, way, publisher, subscriber, qos, name):
         """Asserting keeps a writer alive; silence is noticed by both sides; a sample revives it."""
@@ -342,6 +362,56 @@ class Rules(DaemonTest):
                      "topic '/wanted': nothing from /qos_", "topic '/wanted': its publisher /qos_",
                      "topic '/wanted' as published by /qos_", "topic '/promised' as subscribed by /qos_"):
             rostrans.wait_text(text)
+
+    def test_a_rule_that_keeps_all_loses_nothing_to_a_subscriber_that_was_stopped(self):
+        port, sender, receiver = free_port(), self.udp(), self.udp()
+        links = "".join(f"""
+    - {{codec: string, topic: {topic}, msg_type: std_msgs/msg/String, qos: {{reliability: reliable, {history}}}}}"""
+                        for topic, history in (("/all", "history: keep_all"), ("/last", "depth: 5")))
+        self.rostrans(rules=f"""
+- rule_id: out
+  direction: udp_to_rostopic
+  udp_listen_ip: 127.0.0.1
+  udp_listen_port: {port}
+  links:{links}
+- rule_id: in
+  direction: rostopic_to_udp
+  links:
+    - {{codec: string, topic: /in, msg_type: std_msgs/msg/String, udp_dst_ip: 127.0.0.1,
+       udp_dst_port: {receiver.port}, qos: {{reliability: reliable, history: keep_all}}}}
+""")
+        sleeper, witness = (Side(self.start(python, PROGRAMS / "ros2_qos.py")) for python in (JAZZY, KILTED))
+        for side in (sleeper, witness):
+            side.program.wait("ready")
+            side.make("sub", "all", "/all", {"keep_all": True})
+        sleeper.make("sub", "last", "/last", {"keep_all": True})
+        witness.make("pub", "w", "/in", {"keep_all": True})
+        eventually(lambda: sleeper.matched("all") and sleeper.matched("last") and witness.matched("all") and
+                   witness.matched("w"))
+        # Only the newer Fast DDS reads what others announce.
+        self.assertEqual(witness.ask("history", do="history", id="/all")["publishers"], ["keep_all"])
+        self.assertEqual(witness.ask("history", do="history", id="/in")["subscriptions"], ["keep_all"])
+        for topic, side in (("/all", "publishers"), ("/in", "subscriptions")):
+            shown = subprocess.run([BINARIES / "rostrans", "graph", "-v", "topic", topic], capture_output=True, text=True,
+                                   env={**os.environ, **self.env()}, timeout=30)
+            self.assertRegex(shown.stdout, "history +keep all")
+
+        def reach(text, side, *names):
+            """Sends one datagram and waits until it was received as a message; none are lost on the way in."""
+            sender.send(text.encode(), port)
+            eventually(lambda: all(text in side.texts(name)[-1:] for name in names))
+        reach("first", witness, "all")
+        eventually(lambda: sleeper.texts("all") and sleeper.texts("last"))
+        sleeper.program.process.send_signal(signal.SIGSTOP)
+        texts = [f"{n} ".ljust(4000, "x") for n in range(300)]
+        for text in texts:
+            reach(text, witness, "all")
+        sleeper.program.process.send_signal(signal.SIGCONT)
+        eventually(lambda: texts[-1] in sleeper.texts("all") and texts[-1] in sleeper.texts("last"))
+        self.assertEqual(sleeper.texts("all"), ["first", *texts])
+        self.assertLess(len(sleeper.texts("last")), 300, "the others do lose some")
+        witness.stream("w", 30, 1)
+        self.assertEqual([receiver.receive()[0] for _ in range(30)], [b"%d" % n for n in range(30)])
 
 
 if __name__ == "__main__":

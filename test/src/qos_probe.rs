@@ -188,7 +188,10 @@ fn spec(topic: &str, qos: Option<&Value>) -> Result<EndpointSpec> {
         qos: EndpointQos {
             reliable: flag("reliable", true),
             transient_local: flag("latched", false),
-            history: History::KeepLast(u32::try_from(depth)?),
+            history: match flag("keep_all", false) {
+                true => History::KeepAll { bytes: 16 << 20 },
+                false => History::KeepLast(u32::try_from(depth)?),
+            },
             max_blocking: Duration::ZERO,
             deadline: period("deadline_ms"),
             lifespan: period("lifespan_ms"),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rostrans_core::topic::{Durability, Liveliness, Qos, Reliability};
+use rostrans_core::topic::{Durability, History, Liveliness, Qos, Reliability};
 
 /// A QoS object of the library, freed when dropped.
 pub(crate) struct DdsQos(*mut cyclors::dds_qos_t);
@@ -34,16 +34,21 @@ impl DdsQos {
         };
         let keep_last = cyclors::dds_history_kind_DDS_HISTORY_KEEP_LAST;
         let depth = i32::from(qos.depth.max(1));
+        let (history, replayed) = match qos.history {
+            History::KeepLast => (keep_last, depth),
+            // The library bounds what waits for readers that are here, but not what waits for those to come.
+            History::KeepAll => (cyclors::dds_history_kind_DDS_HISTORY_KEEP_ALL, MAX_REPLAYED),
+        };
         let xcdr1 = XCDR1;
         let this = Self::user_data(user_data);
         // SAFETY: `this` holds a valid object, and the array of one representation lives through the call.
         unsafe {
             cyclors::dds_qset_reliability(this.0, reliability, NEVER_WAIT);
             cyclors::dds_qset_durability(this.0, durability);
-            cyclors::dds_qset_history(this.0, keep_last, depth);
+            cyclors::dds_qset_history(this.0, history, depth);
             // How much late readers get; only meant for transient-local writers, ignored by others.
             cyclors::dds_qset_durability_service(
-                this.0, 0, keep_last, depth, UNLIMITED, UNLIMITED, UNLIMITED,
+                this.0, 0, keep_last, replayed, UNLIMITED, UNLIMITED, UNLIMITED,
             );
             cyclors::dds_qset_data_representation(this.0, 1, &raw const xcdr1);
             cyclors::dds_qset_deadline(this.0, nanoseconds(qos.deadline));
@@ -90,6 +95,9 @@ pub(crate) unsafe fn user_data_of(qos: *const cyclors::dds_qos_t) -> Vec<u8> {
 }
 
 const UNLIMITED: i32 = -1;
+
+/// Samples that a transient-local writer which keeps all has for late readers.
+const MAX_REPLAYED: i32 = 10_000;
 
 /// Nanoseconds a reliable write may wait for room.
 const NEVER_WAIT: i64 = 0;

@@ -10,7 +10,7 @@ use rostrans_core::{
     adapter::{PublishError, Publisher, SampleSink},
     clock::RosTime,
     codec,
-    topic::{Durability, Liveliness, Qos, Reliability},
+    topic::{self, Durability, KEEP_ALL_BYTES, Liveliness, Qos, Reliability},
 };
 use rostrans_rtps::{EndpointQos, History, Ownership, Sample, WriteError, WriteOptions, Writer};
 
@@ -60,7 +60,10 @@ pub(crate) fn endpoint_qos(qos: Qos) -> EndpointQos {
     EndpointQos {
         reliable: qos.reliability == Reliability::Reliable,
         transient_local: qos.durability == Durability::TransientLocal,
-        history: History::KeepLast(u32::from(qos.depth.max(1))),
+        history: match qos.history {
+            topic::History::KeepLast => History::KeepLast(u32::from(qos.depth.max(1))),
+            topic::History::KeepAll => History::KeepAll { bytes: KEEP_ALL_BYTES },
+        },
         // Publishing runs on the tasks that receive: they drop, they never wait.
         max_blocking: Duration::ZERO,
         deadline: qos.deadline,

@@ -10,12 +10,13 @@ use std::{
 use rostrans_adapter_dds::{DdsAdapter, DdsConfig, Discovery, DiscoveryRange, ServiceStyle};
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
-    adapter::{CallError, RosAdapter, ServiceHandler},
-    topic::Qos,
+    adapter::{CallError, PublishError, RosAdapter, ServiceHandler},
+    clock::RosTime,
+    topic::{History, KEEP_ALL_BYTES, Qos},
     transport::BoxFuture,
 };
 use rostrans_schema::TypeRegistry;
-use rostrans_test_suite::{LIMIT, Pair, Seen, cdr, domain, eventually};
+use rostrans_test_suite::{LIMIT, Pair, Seen, big_cdr, cdr, domain, eventually};
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -122,6 +123,21 @@ async fn requests_beyond_what_a_service_takes_are_dropped_and_counted() {
     held.go.send_replace(true);
     eventually("the others are answered", || server.service_stats().replies == 128).await;
     calls.abort_all();
+}
+
+#[tokio::test]
+async fn a_publisher_that_keeps_all_refuses_what_does_not_fit() {
+    let pair = Pair::new(native, native);
+    let quarter = big_cdr(1, KEEP_ALL_BYTES / 4 - 8);
+    // What late subscribers may ask for stays; what nobody waits for goes.
+    for (name, qos, last) in
+        [("/kept", Qos::latched(1), Err(PublishError::Full)), ("/gone", Qos::reliable(), Ok(()))]
+    {
+        let topic = pair.topic(name, Qos { history: History::KeepAll, ..qos });
+        let publisher = pair.a.advertise(&topic).await.unwrap();
+        let outcomes = [(); 5].map(|()| publisher.publish(RosTime::default(), &quarter));
+        assert_eq!(outcomes, [Ok(()), Ok(()), Ok(()), Ok(()), last], "{name}");
+    }
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use rostrans_core::{
     adapter::{Guard, PublishError, Publisher, SampleSink},
     clock::RosTime,
     codec::Sample,
-    topic::{Durability, Qos, Reliability},
+    topic::{self, Durability, KEEP_ALL_BYTES, Qos, Reliability},
 };
 use tokio::sync::{Notify, futures::Notified};
 
@@ -67,7 +67,14 @@ struct Subscription {
 /// What a transient-local publisher owes to late subscribers.
 struct History {
     qos: Qos,
-    samples: Mutex<VecDeque<Sample>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    samples: VecDeque<Sample>,
+    /// Of their payloads.
+    bytes: usize,
 }
 
 impl Topic {
@@ -82,7 +89,7 @@ impl Topic {
             state.subscriptions =
                 state.subscriptions.iter().cloned().chain([Arc::clone(&subscription)]).collect();
             let histories = state.publishers.iter().filter_map(Weak::upgrade);
-            histories.filter(|h| replays(h.qos, qos)).flat_map(|h| lock(&h.samples).clone()).collect()
+            histories.filter(|h| replays(h.qos, qos)).flat_map(|h| lock(&h.kept).samples.clone()).collect()
         };
         for sample in owed {
             (subscription.sink)(sample);
@@ -114,9 +121,10 @@ impl Topic {
         !lock(&self.state).subscriptions.is_empty()
     }
 
-    fn publish(&self, history: &History, sample: &Sample) {
+    fn publish(&self, history: &History, sample: &Sample) -> Result<(), PublishError> {
         let subscriptions = {
             let mut state = lock(&self.state);
+            history.keep(sample)?;
             state.count += 1;
             if self.record_limit > 0 {
                 if state.record.len() == self.record_limit {
@@ -124,13 +132,13 @@ impl Topic {
                 }
                 state.record.push_back(sample.clone());
             }
-            history.keep(sample);
             Arc::clone(&state.subscriptions)
         };
         for subscription in subscriptions.iter().filter(|s| compatible(history.qos, s.qos)) {
             (subscription.sink)(sample.clone());
         }
         self.switches.published.notify_waiters();
+        Ok(())
     }
 }
 
@@ -148,14 +156,27 @@ impl Drop for Unsubscribe {
 }
 
 impl History {
-    fn keep(&self, sample: &Sample) {
-        if self.qos.durability == Durability::TransientLocal {
-            let mut samples = lock(&self.samples);
-            if samples.len() >= usize::from(self.qos.depth.max(1)) {
-                samples.pop_front();
-            }
-            samples.push_back(sample.clone());
+    /// Keeps a sample for late subscribers.
+    ///
+    /// **Errors**: [`PublishError::Full`] when it keeps all and holds as much as it may.
+    fn keep(&self, sample: &Sample) -> Result<(), PublishError> {
+        if self.qos.durability == Durability::Volatile {
+            return Ok(());
         }
+        let Kept { samples, bytes } = &mut *lock(&self.kept);
+        let len = sample.payload.as_bytes().len();
+        match self.qos.history {
+            topic::History::KeepAll if *bytes > 0 && *bytes + len > KEEP_ALL_BYTES => {
+                return Err(PublishError::Full);
+            }
+            topic::History::KeepLast if samples.len() >= usize::from(self.qos.depth.max(1)) => {
+                *bytes -= samples.pop_front().map_or(0, |oldest| oldest.payload.as_bytes().len());
+            }
+            topic::History::KeepAll | topic::History::KeepLast => {}
+        }
+        *bytes += len;
+        samples.push_back(sample.clone());
+        Ok(())
     }
 }
 
@@ -167,7 +188,7 @@ pub(crate) struct MemoryPublisher {
 
 impl MemoryPublisher {
     pub(crate) fn new(topic: Arc<Topic>, qos: Qos) -> Self {
-        let history = Arc::new(History { qos, samples: Mutex::default() });
+        let history = Arc::new(History { qos, kept: Mutex::default() });
         let mut state = lock(&topic.state);
         state.publishers.retain(|p| p.strong_count() > 0);
         state.publishers.push(Arc::downgrade(&history));
@@ -181,8 +202,7 @@ impl Publisher for MemoryPublisher {
         if let Some(error) = *lock(&self.topic.switches.refusal) {
             return Err(error);
         }
-        self.topic.publish(&self.history, &Sample { payload: msg.clone(), stamp });
-        Ok(())
+        self.topic.publish(&self.history, &Sample { payload: msg.clone(), stamp })
     }
 
     fn matched(&self) -> usize {

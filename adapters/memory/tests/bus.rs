@@ -12,7 +12,7 @@ use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{CallError, PublishError, RosAdapter, RosVersion, SampleSink},
     clock::RosTime,
-    topic::{Qos, ServiceSpec, TopicName, TopicSpec},
+    topic::{History, KEEP_ALL_BYTES, Qos, ServiceSpec, TopicName, TopicSpec},
 };
 use rostrans_schema::TypeName;
 use tokio_util::sync::CancellationToken;
@@ -74,6 +74,21 @@ async fn late_subscriber_of_a_latched_topic_gets_the_last_samples() {
     let _volatile = bus.subscribe(&topic("/tf_static", Qos::reliable()), sink).await.unwrap();
     assert_eq!(*late.lock().unwrap(), [2, 3]);
     assert!(volatile.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_latched_topic_that_keeps_all_is_full_when_it_is_full() {
+    let bus = MemoryAdapter::new(RosVersion::Ros2, 0);
+    let all = topic("/all", Qos { history: History::KeepAll, ..Qos::latched(1) });
+    let publisher = bus.advertise(&all).await.unwrap();
+    let half = CdrBytes::new(vec![0; KEEP_ALL_BYTES / 2]).unwrap();
+    for expected in [Ok(()), Ok(()), Err(PublishError::Full)] {
+        assert_eq!(publisher.publish(RosTime::default(), &half), expected);
+    }
+    assert_eq!(bus.publish_count("/all"), 2);
+    let (late, sink) = collector();
+    let _latched = bus.subscribe(&all, sink).await.unwrap();
+    assert_eq!(late.lock().unwrap().len(), 2 * (KEEP_ALL_BYTES / 2 - 4));
 }
 
 #[tokio::test]

@@ -69,6 +69,19 @@ pub enum Durability {
     TransientLocal,
 }
 
+/// How many samples an endpoint keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum History {
+    /// The last `depth`; older ones give way.
+    KeepLast,
+    /// All until every reliable subscriber has them, [`KEEP_ALL_BYTES`] at most. More are refused with
+    /// [`PublishError::Full`](crate::adapter::PublishError::Full): a publisher never waits for room.
+    KeepAll,
+}
+
+/// Payload bytes that a keep-all publisher holds at most, 16 MiB.
+pub const KEEP_ALL_BYTES: usize = 16 << 20;
+
 /// What shows that a publisher is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Liveliness {
@@ -78,7 +91,7 @@ pub enum Liveliness {
     ManualByTopic,
 }
 
-/// Quality of service of one endpoint; history is keep-last `depth`.
+/// Quality of service of one endpoint.
 ///
 /// A publisher offers, a subscription requests; they meet when what is offered is at least what is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,7 +100,9 @@ pub struct Qos {
     pub reliability: Reliability,
     /// Replay to late subscribers or not.
     pub durability: Durability,
-    /// Samples kept per endpoint.
+    /// Keep the last ones or all.
+    pub history: History,
+    /// Samples kept per endpoint when it keeps the last.
     pub depth: u16,
     /// A sample is published (or expected) at least this often; `None` for no promise.
     pub deadline: Option<Duration>,
@@ -100,11 +115,12 @@ pub struct Qos {
 }
 
 impl Qos {
-    /// These three, with the ROS 2 defaults of all others.
+    /// These three, with keep-last and the ROS 2 defaults of all others.
     pub const fn new(reliability: Reliability, durability: Durability, depth: u16) -> Self {
         Self {
             reliability,
             durability,
+            history: History::KeepLast,
             depth,
             deadline: None,
             lifespan: None,
@@ -133,7 +149,7 @@ impl Qos {
         Self { depth, ..self }
     }
 
-    /// Whether anything but reliability, durability and depth differs from the default: what only DDS can do.
+    /// Whether anything but reliability, durability, history and depth differs from the default: what only DDS can do.
     pub const fn is_timed(&self) -> bool {
         self.deadline.is_some()
             || self.lifespan.is_some()

@@ -89,7 +89,8 @@ impl RosAdapter for DryRun {
 
 /// The topic without what only a network keeps: in a dry run nobody waits for anything.
 fn untimed(topic: &TopicSpec) -> TopicSpec {
-    let qos = Qos::new(topic.qos.reliability, topic.qos.durability, topic.qos.depth);
+    let Qos { reliability, durability, history, depth, .. } = topic.qos;
+    let qos = Qos { history, ..Qos::new(reliability, durability, depth) };
     TopicSpec { qos, ..topic.clone() }
 }
 

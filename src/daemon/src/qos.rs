@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rostrans_core::topic::{Durability, Liveliness, Qos, Reliability};
+use rostrans_core::topic::{Durability, History, Liveliness, Qos, Reliability};
 
 /// As in a rule file; reads back to the same.
 pub(crate) fn to_yaml(qos: Qos) -> String {
@@ -15,6 +15,9 @@ pub(crate) fn to_yaml(qos: Qos) -> String {
         Durability::TransientLocal => "transient_local",
     };
     let mut text = format!("{{reliability: {reliability}, durability: {durability}, depth: {}", qos.depth);
+    if qos.history == History::KeepAll {
+        text += ", history: keep_all";
+    }
     if qos.liveliness == Liveliness::ManualByTopic {
         text += ", liveliness: manual_by_topic";
     }
@@ -36,9 +39,11 @@ pub(crate) fn in_words(qos: Qos) -> String {
         Reliability::BestEffort => "best effort",
         Reliability::Reliable => "reliable",
     };
-    let mut text = match qos.durability {
-        Durability::Volatile => reliability.to_owned(),
-        Durability::TransientLocal => format!("{reliability}, latched {}", qos.depth),
+    let mut text = match (qos.durability, qos.history) {
+        (Durability::Volatile, History::KeepLast) => reliability.to_owned(),
+        (Durability::Volatile, History::KeepAll) => format!("{reliability}, keep all"),
+        (Durability::TransientLocal, History::KeepLast) => format!("{reliability}, latched {}", qos.depth),
+        (Durability::TransientLocal, History::KeepAll) => format!("{reliability}, latched, keep all"),
     };
     let periods =
         [("deadline", qos.deadline), ("lifespan", qos.lifespan), ("liveliness lease", qos.liveliness_lease)];

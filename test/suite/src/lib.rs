@@ -42,6 +42,7 @@ macro_rules! adapter_tests {
             topics:
                 samples_cross_with_their_source_time_in_order
                 late_subscriber_of_a_latched_topic_gets_the_last_samples
+                late_subscriber_of_a_latched_topic_that_keeps_all_gets_all
                 policies_about_time_are_compared
                 one_node_hears_its_own_topics_once
                 samples_of_a_megabyte_cross_unchanged

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use rostrans_core::{
     adapter::{AdapterError, PublishError},
     clock::RosTime,
-    topic::{Liveliness, Qos, TopicSpec},
+    topic::{History, Liveliness, Qos, TopicSpec},
 };
 use rostrans_schema::TypeName;
 use tokio_util::sync::CancellationToken;
@@ -44,6 +44,19 @@ pub async fn late_subscriber_of_a_latched_topic_gets_the_last_samples(pair: Pair
     let _subscription = pair.b.subscribe(&latched, seen.sink()).await.unwrap();
     eventually("two samples", || seen.samples().len() == 2).await;
     assert_eq!(seen.tags(), [2, 3]);
+}
+
+/// A publisher that keeps all replays all to who asks for that, however small its depth.
+pub async fn late_subscriber_of_a_latched_topic_that_keeps_all_gets_all(pair: Pair) {
+    let all = pair.topic("/all", Qos { history: History::KeepAll, ..Qos::latched(1) });
+    let publisher = pair.a.advertise(&all).await.unwrap();
+    for n in 1..=200 {
+        publisher.publish(RosTime::default(), &cdr(n)).unwrap();
+    }
+    let seen = Seen::default();
+    let _subscription = pair.b.subscribe(&all, seen.sink()).await.unwrap();
+    eventually("all samples", || seen.samples().len() >= 200).await;
+    assert_eq!(seen.tags(), (1..=200).collect::<Vec<_>>());
 }
 
 /// Deadline, lifespan and liveliness are offered and requested; who asks for more than is offered gets nothing.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use proptest::prelude::*;
 use rostrans_core::{
     codec::{Codec, CodecInfo, Cost, Interest, PortInfo, Role},
-    topic::{Liveliness, Qos},
+    topic::{History, Liveliness, Qos},
     transport::Framing,
 };
 
@@ -150,6 +150,10 @@ fn qos_presets_and_parts_are_understood() {
     assert_eq!(qos(text), timed);
     // What --print-rules prints reads back the same.
     assert_eq!(qos(&crate::qos::to_yaml(timed)), timed);
+    let all = Qos { history: History::KeepAll, ..Qos::reliable().with_depth(3) };
+    assert_eq!(qos("{durability: volatile, history: keep_all}"), all);
+    assert_eq!(qos(&crate::qos::to_yaml(all)), all);
+    assert_eq!(qos("{durability: volatile, history: keep_last}"), Qos { history: History::KeepLast, ..all });
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{net::IpAddr, ops::RangeInclusive, time::Duration};
 
 use rostrans_core::{
     rule::SerialSpec,
-    topic::{Durability, Liveliness, Qos, Reliability},
+    topic::{Durability, History, Liveliness, Qos, Reliability},
 };
 use serde_json::{Map, Number, Value};
 
@@ -152,8 +152,8 @@ pub(super) fn qos(entry: &Entry, base: Qos, cx: &mut Cx<'_>) -> Qos {
         qos.durability = choice(entry, &words, cx).unwrap_or(qos.durability);
     }
     if let Some(entry) = fields.take("history") {
-        // The only one there is; people copy it from QoS overrides of ROS 2.
-        choice(entry, &[("keep_last", ())], cx);
+        let words = [("keep_last", History::KeepLast), ("keep_all", History::KeepAll)];
+        qos.history = choice(entry, &words, cx).unwrap_or(qos.history);
     }
     if let Some(entry) = fields.take("depth") {
         let depth = int(entry, 1..=MAX_DEPTH, cx).and_then(|n| u16::try_from(n).ok());
