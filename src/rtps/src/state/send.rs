@@ -1,10 +1,11 @@
 //! Samples going out.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::history::{COPY_MAX, Slot, covers};
+use super::history::{COPY_MAX, Cache, Slot, covers};
 use super::lane::{BURST, Lane};
 use super::outbox::Outbox;
 use super::peer::Address;
@@ -74,7 +75,7 @@ impl Core {
                 dest.skip(seq);
             } else if !is_target(dest) {
                 if dest.reliable && dest.queued == 0 {
-                    strike(entity, seq, dest, me, out);
+                    strike(entity, seq..seq + 1, dest, me, out);
                     dest.sent = seq;
                 }
             } else if !direct(dest) {
@@ -250,14 +251,29 @@ fn check(
     Ok(())
 }
 
-/// Tells all readers at `dest` that `seq` is not for them.
-fn strike(writer: Entity, seq: i64, dest: &Dest, me: Prefix, out: &mut Outbox) {
-    let gap = Gap { reader: UNKNOWN_ENTITY, writer, start: seq, list: SequenceSet::new(seq + 1) };
+/// Tells all readers at `dest` that these numbers are not for them.
+fn strike(writer: Entity, seqs: Range<i64>, dest: &Dest, me: Prefix, out: &mut Outbox) {
+    let gap = Gap { reader: UNKNOWN_ENTITY, writer, start: seqs.start, list: SequenceSet::new(seqs.end) };
     out.message(dest.to, me, |e| {
         // For this participant only: another one may use the address by now.
         e.info_dst(dest.prefix);
         e.gap(&gap);
     });
+}
+
+/// After the last queued sample: what was written behind it for others only, which could not be told before.
+fn strike_rest(history: &Cache, next: i64, writer: Entity, dest: &mut Dest, me: Prefix, out: &mut Outbox) {
+    let first = dest.sent + 1;
+    if dest.queued > 0 || first == next {
+        return;
+    }
+    let is_foreign = |slot: &Slot| slot.only_to.is_some_and(|only| only.prefix != dest.prefix);
+    if (first..next).filter_map(|seq| history.get(seq)).all(is_foreign) {
+        if dest.reliable {
+            strike(writer, first..next, dest, me, out);
+        }
+        dest.sent = next - 1;
+    }
 }
 
 /// Sends the next part of a fresh sample; returns its size and the job when there is more of it.
@@ -276,8 +292,8 @@ fn fresh(
     };
     let Some(slot) = job.begun.as_deref().or_else(|| writer.history.get(job.seq)) else {
         // Given up by a keep-last history; the next heartbeat tells.
-        dest.sent = dest.sent.max(job.seq);
-        dest.queued = dest.queued.saturating_sub(1);
+        dest.left(job.seq);
+        strike_rest(&writer.history, writer.next, entity, dest, me, out);
         return (0, None);
     };
     let reader = slot.only_to.map_or(dest.reader, |only| only.entity);
@@ -289,9 +305,9 @@ fn fresh(
         job.begun = job.begun.take().or_else(|| writer.history.get(job.seq).map(|s| Box::new(s.clone())));
         return (bytes, Some(Turn::Fresh(job)));
     }
-    dest.sent = dest.sent.max(job.seq);
-    dest.queued = dest.queued.saturating_sub(1);
+    dest.left(job.seq);
     dest.flying = true;
+    strike_rest(&writer.history, writer.next, entity, dest, me, out);
     let (reliable, sent, reader) = (dest.reliable, dest.sent, dest.reader);
     if reliable {
         let big = bytes > COPY_MAX;

@@ -80,6 +80,11 @@ impl LocalWriter {
 }
 
 impl Dest {
+    /// A sample has left the lane, sent or given up.
+    pub(super) fn left(&mut self, seq: i64) {
+        (self.sent, self.queued) = (self.sent.max(seq), self.queued.saturating_sub(1));
+    }
+
     /// Passes over everything up to `seq` as if it had been lost on the way.
     pub(super) fn skip(&mut self, seq: i64) {
         (self.sent, self.queued) = (self.sent.max(seq), 0);

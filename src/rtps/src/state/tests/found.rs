@@ -203,3 +203,18 @@ fn a_pause_does_not_slow_the_requests_after_it() {
     assert!(proxy.request(&Partials::default(), 4, resumed).is_some());
     assert!(proxy.is_due(resumed + SECOND));
 }
+
+#[test]
+fn a_sample_for_others_behind_a_big_one_is_told_when_that_has_left() {
+    for qos in [RELIABLE, BEST_EFFORT] {
+        let mut net = Net::new(9, 3, true, PERFECT);
+        let writer = net.writer(0, "t", RELIABLE);
+        let (other, _) = net.reader(1, "t", RELIABLE);
+        net.reader(2, "t", qos);
+        net.run(2 * SECOND);
+        net.write(0, writer, payload(0, 900_000)).unwrap();
+        net.write_with(0, writer, payload(1, 50), only(other)).unwrap();
+        net.run(2 * SECOND);
+        assert_eq!(net.nodes[0].core.writers[&writer.entity].history.seqs().count(), 0, "{qos:?}");
+    }
+}
