@@ -14,23 +14,50 @@ use crate::guid::{Guid, VENDOR_ID};
 use crate::state::{Core, CoreConfig, Inbox, Network, Outbox, Reach};
 use crate::wire::{
     Encoder, Message, PARTICIPANT, SEDP_PUB_READER, SEDP_PUB_WRITER, SEDP_SUB_READER, SEDP_SUB_WRITER,
-    SPDP_READER, SPDP_WRITER,
+    SPDP_READER, SPDP_WRITER, Submessage,
 };
+
+mod network;
+
+pub use network::network;
 
 const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7412);
 
-/// Parses `data` as a message and as discovery payloads.
+/// Parses `data` as a message, and what its samples carry as discovery data and liveliness.
 pub fn parse(data: &[u8]) {
-    if let Ok(message) = Message::parse(data) {
-        assert!(message.submessages().count() <= data.len());
+    let Ok(message) = Message::parse(data) else { return };
+    assert!(message.submessages().count() <= data.len());
+    for submessage in message.submessages().flatten() {
+        if let Submessage::Data(sample) = submessage {
+            discovery(sample.payload);
+            liveliness(sample.payload);
+        }
     }
-    let found = [
-        EndpointData::parse(data, true).is_ok(),
-        ParticipantData::parse(data).is_ok(),
-        ParticipantMessage::parse(data).is_ok(),
-        read_key(data).is_some(),
-    ];
-    assert!(!data.is_empty() || found == [false; 4]);
+}
+
+/// Parses `data` as what participants say of themselves and of their endpoints; what comes out is no bigger than that.
+pub fn discovery(data: &[u8]) {
+    for is_writer in [true, false] {
+        if let Ok(found) = EndpointData::parse(data, is_writer) {
+            let names = found.topic.len() + found.type_name.len() + found.user_data.len();
+            assert!(names <= 3 * data.len(), "{names} bytes out of {}", data.len());
+        }
+    }
+    if let Ok(found) = ParticipantData::parse(data) {
+        let locators = found.metatraffic.len() + found.user.len();
+        assert!(24 * locators + found.user_data.len() <= data.len(), "{found:?}");
+        // What we understood can be said again.
+        let again = ParticipantData::parse(&found.payload());
+        assert!(again.is_ok_and(|again| again.guid == found.guid && again.user_data == found.user_data));
+    }
+    assert!(data.len() >= 16 || read_key(data).is_none());
+}
+
+/// Parses `data` as an assertion of liveliness, which says the same when it is written again.
+pub fn liveliness(data: &[u8]) {
+    if let Ok(Some(found)) = ParticipantMessage::parse(data) {
+        assert_eq!(ParticipantMessage::parse(&found.payload()), Ok(Some(found)));
+    }
 }
 
 /// Gives `data` to a participant that has a peer, writers and readers, as datagrams of that peer: each is a length
@@ -60,6 +87,11 @@ pub fn datagrams(data: &[u8]) {
     }
 }
 
+/// Limits that inputs can reach.
+fn limits() -> Limits {
+    Limits { peers: 4, endpoints_per_peer: 16, pending_bytes: 1 << 20, ..Limits::default() }
+}
+
 /// A participant with reliable and best-effort endpoints that are matched with those of a peer.
 fn participant(now: Instant) -> (Core, Guid) {
     let [v0, v1] = VENDOR_ID;
@@ -74,12 +106,11 @@ fn participant(now: Instant) -> (Core, Guid) {
         user_data: Vec::new(),
         receive_buffer: 0,
     };
-    let limits = Limits { peers: 4, endpoints_per_peer: 16, pending_bytes: 1 << 20, ..Limits::default() };
     let config = CoreConfig {
         data: data(1, 7410),
         network: Network { own: Reach { metatraffic: at(7410), user: at(7411) }, ..Network::default() },
         match_own: true,
-        limits,
+        limits: limits(),
         pace_bytes_per_s: 200_000_000,
     };
     let mut core = Core::new(config, Arc::default(), now);

@@ -15,6 +15,7 @@ mod node;
 mod ownership;
 mod qos;
 mod reader;
+mod recorded;
 mod reliable;
 mod repair;
 mod residue;

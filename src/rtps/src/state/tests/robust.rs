@@ -25,7 +25,7 @@ fn captured(seed: u64) -> Vec<Vec<u8>> {
     net.capture.take().unwrap()
 }
 
-fn mutate(bytes: &mut Vec<u8>, rng: &mut Rng) {
+pub(super) fn mutate(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let at = usize::try_from(rng.below(bytes.len() as u64)).unwrap();
     match rng.below(4) {
         0 => bytes[at] ^= 1 << rng.below(8),
