@@ -31,7 +31,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("bundle.rs"), index)
 }
 
-/// Adds every message and service below `folder`, named `prefix/...`.
+/// Adds every message, service and action below `folder`, named `prefix/...`.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", folder.display());
     for entry in fs::read_dir(folder)? {
@@ -41,7 +41,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) -> i
         let path = format!("{prefix}/{name}");
         if entry.file_type()?.is_dir() {
             collect(&entry.path(), &path, files)?;
-        } else if [".msg", ".srv"].iter().any(|ext| name.ends_with(ext)) {
+        } else if [".msg", ".srv", ".action"].iter().any(|ext| name.ends_with(ext)) {
             files.push((path, entry.path()));
         }
     }

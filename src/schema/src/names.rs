@@ -11,14 +11,18 @@ pub enum TypeKind {
     Message,
     /// A service, `pkg/srv/Type`.
     Service,
+    /// An action, `pkg/action/Type`, or one of the messages and services ROS derives from it, such as
+    /// `pkg/action/Type_SendGoal`.
+    Action,
 }
 
 impl TypeKind {
-    /// The folder and middle part of the ROS 2 name: `msg` or `srv`.
+    /// The folder and middle part of the ROS 2 name: `msg`, `srv` or `action`.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Message => "msg",
             Self::Service => "srv",
+            Self::Action => "action",
         }
     }
 }
@@ -36,16 +40,16 @@ pub struct TypeName {
 pub struct NameError(pub String);
 
 impl TypeName {
-    /// Parses a message type: `pkg/Type` or `pkg/msg/Type`.
+    /// Parses a message type: `pkg/Type`, `pkg/msg/Type`, or one of an action, `pkg/action/Type_FeedbackMessage`.
     ///
-    /// **Errors**: empty parts, characters outside `[A-Za-z0-9_]`, or another middle part than `msg`.
+    /// **Errors**: empty parts, characters outside `[A-Za-z0-9_]`, or another middle part than `msg` and `action`.
     pub fn message(text: &str) -> Result<Self, NameError> {
         Self::parse(text, TypeKind::Message)
     }
 
-    /// Parses a service type: `pkg/Type` or `pkg/srv/Type`.
+    /// Parses a service type: `pkg/Type`, `pkg/srv/Type`, or one of an action, `pkg/action/Type_SendGoal`.
     ///
-    /// **Errors**: as [`TypeName::message`], with `srv` in the middle.
+    /// **Errors**: as [`TypeName::message`], with `srv` instead of `msg`.
     pub fn service(text: &str) -> Result<Self, NameError> {
         Self::parse(text, TypeKind::Service)
     }
@@ -53,9 +57,13 @@ impl TypeName {
     fn parse(text: &str, kind: TypeKind) -> Result<Self, NameError> {
         let bad = || NameError(text.to_owned());
         let parts: Vec<&str> = text.split('/').collect();
-        let (package, name) = match parts.as_slice() {
-            [package, name] => (*package, *name),
-            [package, folder, name] if *folder == kind.folder() => (*package, *name),
+        let (package, kind, name) = match parts.as_slice() {
+            [package, name] => (*package, kind, *name),
+            [package, folder, name] => {
+                let kinds = [kind, TypeKind::Action];
+                let kind = kinds.into_iter().find(|kind| kind.folder() == *folder).ok_or_else(bad)?;
+                (*package, kind, *name)
+            }
             _ => return Err(bad()),
         };
         let word = |s: &str| {
@@ -83,7 +91,7 @@ impl TypeName {
         Some(Self { text: self.text.strip_suffix(suffix)?.into(), kind: self.kind })
     }
 
-    /// Message or service.
+    /// Message, service or action.
     pub fn kind(&self) -> TypeKind {
         self.kind
     }
@@ -136,6 +144,14 @@ mod tests {
         assert_eq!(TypeName::message("std_msgs/String").unwrap(), long);
         assert_eq!(long.ros1(), "std_msgs/String");
         assert_eq!(long.dds(), "std_msgs::msg::dds_::String_");
+    }
+
+    #[test]
+    fn names_of_actions_are_messages_and_services() {
+        let feedback = TypeName::message("my_msgs/action/Dock_FeedbackMessage").unwrap();
+        assert_eq!(feedback.dds(), "my_msgs::action::dds_::Dock_FeedbackMessage_");
+        let goal = TypeName::service("my_msgs/action/Dock_SendGoal").unwrap();
+        assert_eq!((goal.kind(), goal.as_str()), (TypeKind::Action, "my_msgs/action/Dock_SendGoal"));
     }
 
     #[test]

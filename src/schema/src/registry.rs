@@ -1,5 +1,7 @@
 //! All types a run knows, loaded as they are asked for.
 
+mod action;
+
 use std::{
     collections::{BTreeSet, HashMap},
     env,
@@ -83,12 +85,15 @@ impl TypeRegistry {
         builder.build()
     }
 
-    /// A ROS 2 message type, or a part of a service named `pkg/srv/Type_Request`, `_Response` or `_Event`.
+    /// A ROS 2 message type, or a part of a service named `pkg/srv/Type_Request`, `_Response` or `_Event`, or a message
+    /// of an action: `pkg/action/Type_FeedbackMessage`, `_Goal`, `_Result`, `_Feedback` and the parts of its services.
     ///
     /// **Errors**: unknown name (with the nearest known one), or a definition that cannot be used.
     pub fn message(&self, name: &TypeName) -> Result<Arc<MessageType>, SchemaError> {
-        if name.kind() == TypeKind::Service {
-            return self.service_part(name);
+        match name.kind() {
+            TypeKind::Message => {}
+            TypeKind::Service => return self.service_part(name),
+            TypeKind::Action => return self.action_message(name),
         }
         let mut cache = self.lock();
         if let Some(found) = cache.messages.get(name) {
@@ -100,7 +105,7 @@ impl TypeRegistry {
         Ok(message)
     }
 
-    /// A ROS 2 service type.
+    /// A ROS 2 service type, or a service of an action: `pkg/action/Type_SendGoal` and `_GetResult`.
     ///
     /// **Errors**: as [`TypeRegistry::message`].
     pub fn service(&self, name: &TypeName) -> Result<Arc<ServiceType>, SchemaError> {
@@ -108,14 +113,22 @@ impl TypeRegistry {
         if let Some(found) = cache.services.get(name) {
             return Ok(Arc::clone(found));
         }
+        if name.kind() == TypeKind::Action {
+            return self.action_service(&mut cache, name);
+        }
         let [request, response] = self.load_service(&mut cache, Dialect::Ros2, name)?;
-        let info =
-            TypeName::message("service_msgs/msg/ServiceEventInfo").expect("invariant: a valid name literal");
-        let info = self.load(&mut cache, Dialect::Ros2, &info, Some(name), &mut Vec::new())?;
-        let service = ServiceType::new(name.clone(), request.shape, response.shape, &info.shape);
+        let info = self.event_info(&mut cache, name)?;
+        let service = ServiceType::new(name.clone(), request.shape, response.shape, &info);
         let service = Arc::new(service);
         cache.services.insert(name.clone(), Arc::clone(&service));
         Ok(service)
+    }
+
+    /// What every `_Event` message starts with.
+    fn event_info(&self, cache: &mut Cache, needed_by: &TypeName) -> Result<Arc<Shape>, SchemaError> {
+        let info =
+            TypeName::message("service_msgs/msg/ServiceEventInfo").expect("invariant: a valid name literal");
+        Ok(self.load(cache, Dialect::Ros2, &info, Some(needed_by), &mut Vec::new())?.shape)
     }
 
     fn service_part(&self, name: &TypeName) -> Result<Arc<MessageType>, SchemaError> {
@@ -157,6 +170,9 @@ impl TypeRegistry {
     ///
     /// **Errors**: as [`TypeRegistry::message`].
     pub fn definition(&self, dialect: Dialect, name: &TypeName) -> Result<String, SchemaError> {
+        if (dialect, name.kind()) == (Dialect::Ros2, TypeKind::Action) {
+            self.message(name)?;
+        }
         let mut cache = self.lock();
         let loaded = self.load(&mut cache, dialect, name, None, &mut Vec::new())?;
         Ok(full_text(&cache, &loaded))
@@ -275,14 +291,8 @@ impl TypeRegistry {
             Dialect::Ros1 => md5::canonical_text(def, |package, name| sums.get(&(package, name)).copied()),
             Dialect::Ros2 => String::new(),
         };
-        let shape = Shape::new(name.clone(), dialect, fields, def.constants.clone());
-        if shape.depth() > Shape::MAX_DEPTH {
-            return Err(SchemaError::Deep(name.to_string()));
-        }
-        if shape.min_size() > Shape::MAX_MIN_SIZE {
-            return Err(SchemaError::Large(name.to_string()));
-        }
-        Ok(Loaded { shape: Arc::new(shape), text: text.into(), md5: [0; 16] })
+        let shape = Shape::checked(name.clone(), dialect, fields, def.constants.clone())?;
+        Ok(Loaded { shape, text: text.into(), md5: [0; 16] })
     }
 }
 

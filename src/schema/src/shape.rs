@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     definition::{Arity, ConstantDef, Dialect, Literal, Primitive},
+    error::SchemaError,
     names::TypeName,
 };
 
@@ -76,6 +77,25 @@ impl Shape {
         };
         let flat = flat_of(&fields);
         Self { name, dialect, fields: fields.into(), constants: constants.into(), depth, min_size, flat }
+    }
+
+    /// A shape within the limits.
+    ///
+    /// **Errors**: [`SchemaError::Deep`] and [`SchemaError::Large`].
+    pub(crate) fn checked(
+        name: TypeName,
+        dialect: Dialect,
+        fields: Vec<Field>,
+        constants: Vec<ConstantDef>,
+    ) -> Result<Arc<Self>, SchemaError> {
+        let shape = Self::new(name, dialect, fields, constants);
+        if shape.depth() > Self::MAX_DEPTH {
+            return Err(SchemaError::Deep(shape.name.to_string()));
+        }
+        if shape.min_size() > Self::MAX_MIN_SIZE {
+            return Err(SchemaError::Large(shape.name.to_string()));
+        }
+        Ok(Arc::new(shape))
     }
 
     /// ROS 1 `time`: two `uint32`, named as in `builtin_interfaces/msg/Time`.

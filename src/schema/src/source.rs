@@ -34,7 +34,7 @@ pub(crate) struct Definition {
 pub(crate) enum Source {
     /// A set of the bundle: `ros1`, `ros2` or `ros2_humble`.
     Bundled(Dialect, &'static str),
-    /// `<root>/<package>/{msg,srv}`: the `share` folder of an ament prefix.
+    /// `<root>/<package>/{msg,srv,action}`: the `share` folder of an ament prefix.
     Share(PathBuf),
     /// A `ROS_PACKAGE_PATH` folder: packages are marked by a `package.xml`, at any depth.
     Workspace(PathBuf, OnceLock<BTreeMap<String, PathBuf>>),

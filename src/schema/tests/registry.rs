@@ -1,8 +1,8 @@
 //! Where types come from and what is said when they do not.
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, sync::Arc};
 
-use rostrans_schema::{Dialect, Shape, TypeKind, TypeName, TypeRegistry, rihs01_text};
+use rostrans_schema::{Dialect, MessageType, Shape, TypeKind, TypeName, TypeRegistry, rihs01_text};
 
 /// A folder that is removed with everything in it.
 struct Folder(PathBuf);
@@ -44,6 +44,9 @@ fn all_bundled_types_load() {
     for name in types.names(Dialect::Ros2, TypeKind::Service) {
         assert!(types.service(&TypeName::service(&name).unwrap()).is_ok(), "{name}");
     }
+    for name in types.names(Dialect::Ros2, TypeKind::Action) {
+        assert!(types.message(&message(&format!("{name}_FeedbackMessage"))).is_ok(), "{name}");
+    }
     for name in types.names(Dialect::Ros1, TypeKind::Service) {
         assert!(types.ros1_service(&TypeName::service(&name).unwrap()).is_ok(), "{name}");
     }
@@ -71,6 +74,59 @@ fn service_parts_are_messages() {
     assert_eq!(request.name().dds(), "std_srvs::srv::dds_::SetBool_Request_");
     assert_eq!(request.shape().fields().len(), 1);
     assert!(types.message(&TypeName::service("std_srvs/srv/SetBool").unwrap()).is_err());
+}
+
+#[test]
+fn actions_have_their_messages_and_services() {
+    let types = TypeRegistry::bundled();
+    let fields = |message: &MessageType| {
+        message.shape().fields().iter().map(|field| field.name.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    let goal =
+        types.service(&TypeName::service("example_interfaces/action/Fibonacci_SendGoal").unwrap()).unwrap();
+    assert_eq!(goal.request().name().dds(), "example_interfaces::action::dds_::Fibonacci_SendGoal_Request_");
+    assert_eq!([fields(goal.request()), fields(goal.response())], ["goal_id goal", "accepted stamp"]);
+    let result =
+        types.service(&TypeName::service("tf2_msgs/action/LookupTransform_GetResult").unwrap()).unwrap();
+    assert_eq!([fields(result.request()), fields(result.response())], ["goal_id", "status result"]);
+    let feedback = types.message(&message("example_interfaces/action/Fibonacci_FeedbackMessage")).unwrap();
+    assert_eq!(fields(&feedback), "goal_id feedback");
+    let request = types.message(&message("example_interfaces/action/Fibonacci_SendGoal_Request")).unwrap();
+    assert!(Arc::ptr_eq(&request, goal.request()));
+}
+
+#[test]
+fn definition_of_feedback_contains_that_of_its_part() {
+    let prefix = Folder::new("feedback");
+    prefix.write("share/my_msgs/action/Dock.action", "int8 berth\n---\n---\n# how far\nfloat32 left\n");
+    let types = TypeRegistry::builder().with_bundled().with_ament_path(prefix.0.as_os_str()).build();
+    let text = types.definition(Dialect::Ros2, &message("my_msgs/action/Dock_FeedbackMessage")).unwrap();
+    let separator = "=".repeat(80);
+    assert!(text.starts_with("unique_identifier_msgs/UUID goal_id\nmy_msgs/Dock_Feedback feedback\n"));
+    assert!(text.contains(&format!("{separator}\nMSG: my_msgs/Dock_Feedback\n# how far\nfloat32 left")));
+    assert!(text.contains(&format!("{separator}\nMSG: unique_identifier_msgs/UUID\nuint8[16] uuid")));
+}
+
+#[test]
+fn names_that_are_almost_an_actions_are_corrected() {
+    let types = TypeRegistry::bundled();
+    let service = |name: &str| types.service(&TypeName::service(name).unwrap()).unwrap_err().to_string();
+    let hint = |name: &str| format!("did you mean 'example_interfaces/action/{name}'?");
+    assert!(
+        error(&types, "example_interfaces/action/Fibonacci").ends_with(&hint("Fibonacci_FeedbackMessage"))
+    );
+    assert!(service("example_interfaces/action/Fibonacci").ends_with(&hint("Fibonacci_SendGoal")));
+    assert!(
+        error(&types, "example_interfaces/action/Fibonaci_FeedbackMessage").ends_with(&hint("Fibonacci"))
+    );
+    assert!(service("example_interfaces/action/Fibonaci_SendGoal").ends_with(&hint("Fibonacci")));
+    assert!(
+        error(&types, "example_interfaces/action/Fibonaci_SendGoal_Request").ends_with(&hint("Fibonacci"))
+    );
+    assert!(error(&types, "example_interfaces/action/Fibonacci_Request").contains("is unknown"));
+    // Each of an action's types is of one sort only.
+    assert!(types.message(&message("example_interfaces/action/Fibonacci_SendGoal")).is_err());
+    assert!(service("example_interfaces/action/Fibonacci_Goal").contains("is unknown"));
 }
 
 #[test]
@@ -119,6 +175,8 @@ fn unusable_definitions_are_errors() {
     prefix.write("share/my_msgs/msg/A.msg", "B[] b\n");
     prefix.write("share/my_msgs/msg/B.msg", "A[] a\n");
     prefix.write("share/my_msgs/msg/C.msg", "int8 ok\nNone none\n");
+    prefix.write("share/my_msgs/action/A.action", "A a\n---\n---\n");
+    prefix.write("share/my_msgs/action/E.action", "int8 ok\n---\nint8 ok\n");
     prefix.write("share/my_msgs/msg/D.msg", "int8 ok\nint8\n");
     prefix.write("share/my_msgs/msg/Large.msg", "uint8[2147483647] x\n");
     prefix.write("share/my_msgs/msg/Larger.msg", "Large[2147483647] x\n");
@@ -133,6 +191,8 @@ fn unusable_definitions_are_errors() {
             .starts_with("type 'my_msgs/msg/None' is unknown (needed by 'my_msgs/msg/C')")
     );
     assert!(error(&types, "my_msgs/D").ends_with("D.msg:2: field 'int8' has no name; write 'type name'"));
+    assert_eq!(error(&types, "my_msgs/action/A_Goal"), "type 'my_msgs/msg/A' contains itself");
+    assert!(error(&types, "my_msgs/action/E_Goal").ends_with("E.action:3: 1 '---' separators, expected 2"));
     for name in ["my_msgs/Large", "my_msgs/Larger"] {
         assert!(error(&types, name).contains("Large' take more than 67108864 bytes"));
     }
