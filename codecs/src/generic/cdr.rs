@@ -59,8 +59,8 @@ impl Codec for CdrCodec {
     }
 
     fn caller(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Caller>, CodecError> {
-        Options::new(cx, &INFO)?;
-        Ok(Box::new(CdrCaller { service: types::service(cx)?, pool: BytesMut::new() }))
+        let timeout = types::timeout(&Options::new(cx, &INFO)?)?;
+        Ok(Box::new(CdrCaller { service: types::service(cx)?, timeout, pool: BytesMut::new() }))
     }
 }
 
@@ -122,6 +122,7 @@ impl Exchange for CdrExchange {
 
 struct CdrCaller {
     service: Arc<ServiceType>,
+    timeout: Duration,
     pool: BytesMut,
 }
 
@@ -139,6 +140,10 @@ impl Caller for CdrCaller {
             out.frame().put_slice(&failed);
         }
         Ok(())
+    }
+
+    fn timeout(&self) -> Duration {
+        self.timeout
     }
 }
 

@@ -88,9 +88,10 @@ impl Codec for JsonCodec {
     }
 
     fn caller(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Caller>, CodecError> {
-        without_id(&Options::new(cx, &INFO)?)?;
-        let (service, reader) = (types::service(cx)?, Reader::default());
-        Ok(Box::new(JsonCaller { service, reader, refused_answer: false }))
+        let options = Options::new(cx, &INFO)?;
+        without_id(&options)?;
+        let (service, timeout, reader) = (types::service(cx)?, types::timeout(&options)?, Reader::default());
+        Ok(Box::new(JsonCaller { service, timeout, reader, refused_answer: false }))
     }
 }
 
@@ -210,6 +211,7 @@ impl CallId {
 
 struct JsonCaller {
     service: Arc<ServiceType>,
+    timeout: Duration,
     reader: Reader,
     /// The frame that was refused last is an `{"error": ...}`.
     refused_answer: bool,
@@ -238,6 +240,10 @@ impl Caller for JsonCaller {
 
     fn explain(&self) -> Option<String> {
         Some(self.reader.problem.clone())
+    }
+
+    fn timeout(&self) -> Duration {
+        self.timeout
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn timeout(options: &Options<'_>) -> Result<Duration, CodecError> {
 
 /// Describes `timeout` in a codec's options.
 pub(super) const TIMEOUT: (&str, &str) =
-    ("timeout", "seconds to wait for the peer's answer to a service call; default 5");
+    ("timeout", "seconds to wait for the answer to a service call, of the peer or the service; default 5");
 
 /// A response that says "failed", for services whose response starts with a `bool` (`success`, `mode_sent`): that is
 /// false and all else at its default; a text field `message` tells the reason. `None` for other services, whose

@@ -189,8 +189,24 @@ fn cdr_samples_are_requests_and_responses() {
 
 #[test]
 fn timeout_must_be_sensible() {
-    let mut rule = rule("json", &json!({"timeout": 0}));
-    rule.links[0].service = Some(service(SET_BOOL));
-    let error = build(&rule, |codec, cx| codec.exchange(cx).map(drop)).unwrap_err();
-    assert_eq!(error.to_string(), "option 'timeout': 0 is not a number of seconds from 0.001 to 3600");
+    for codec in ["json", "cdr"] {
+        let mut rule = rule(codec, &json!({"timeout": 0}));
+        rule.links[0].service = Some(service(SET_BOOL));
+        let answered = build(&rule, |codec, cx| codec.exchange(cx).map(drop)).unwrap_err();
+        let called = build(&rule, |codec, cx| codec.caller(cx).map(drop)).unwrap_err();
+        for error in [answered, called] {
+            assert_eq!(error.to_string(), "option 'timeout': 0 is not a number of seconds from 0.001 to 3600");
+        }
+    }
+}
+
+#[test]
+fn callers_wait_as_long_as_they_are_told() {
+    for codec in ["json", "cdr"] {
+        assert_eq!(caller(codec, SET_BOOL).timeout(), Duration::from_secs(5));
+        let mut rule = rule(codec, &json!({"timeout": 600}));
+        rule.links[0].service = Some(service("example_interfaces/action/Fibonacci_GetResult"));
+        let caller = build(&rule, |codec, cx| codec.caller(cx)).unwrap();
+        assert_eq!(caller.timeout(), Duration::from_secs(600));
+    }
 }

@@ -211,7 +211,7 @@ pub trait Exchange: Send {
 
     /// How long to wait for an answer before [`Exchange::timed_out`].
     fn timeout(&self) -> Duration {
-        Duration::from_secs(5)
+        CALL_TIMEOUT
     }
 
     /// True when an answer names its call (by a number, say), so that [`Exchange::response`] tells a late answer
@@ -266,11 +266,19 @@ pub trait Caller: Send {
     /// Must not answer what is an answer itself: two peers would go on for ever.
     fn refusal(&mut self, _out: &mut FrameOut) {}
 
+    /// How long the service may take to answer.
+    fn timeout(&self) -> Duration {
+        CALL_TIMEOUT
+    }
+
     /// As [`Decoder::explain`], for [`Caller::request`].
     fn explain(&self) -> Option<String> {
         None
     }
 }
+
+/// How long a service call may take, unless a codec says otherwise.
+const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a frame was not decoded. Small and `Copy`: the hot path allocates nothing for an error.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]

@@ -32,9 +32,6 @@ use crate::{
 /// Calls one rule has in flight at most; a slow service must not pile up calls.
 const MAX_CALLS: usize = 8;
 
-/// How long a service may take to answer.
-const CALL_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// Refusals a link sends each second at most; a peer that sends nothing but garbage is not flooded with answers.
 const MAX_REFUSALS: RateLimit = RateLimit(10.0);
 
@@ -42,6 +39,8 @@ const MAX_REFUSALS: RateLimit = RateLimit(10.0);
 struct CallLink {
     caller: Guarded<Box<dyn Caller>>,
     client: Arc<dyn ServiceClient>,
+    /// How long the service may take to answer.
+    timeout: Duration,
     limiter: Option<RateLimiter>,
     refusals: RateLimiter,
     /// The link's own target, if it has one; else answers go to who asked.
@@ -174,11 +173,13 @@ impl CallLink {
         source: Way,
     ) -> Result<Self, Failure> {
         let limiter = link.config().rate_limit.map(RateLimiter::new);
-        let caller = Guarded::new(link, |codec, cx| codec.caller(cx))?;
+        let mut caller = Guarded::new(link, |codec, cx| codec.caller(cx))?;
+        let timeout = caller.run(now(), |caller, _| caller.timeout());
+        let timeout = timeout.ok_or_else(|| Failure::permanent("the codec has no time limit"))?;
         let (errors, unsent) =
             (Trouble::new("request of a peer not understood"), Trouble::new("answer not sent"));
         let refusals = RateLimiter::new(MAX_REFUSALS);
-        Ok(Self { caller, client, limiter, refusals, way, source, errors, unsent })
+        Ok(Self { caller, client, timeout, limiter, refusals, way, source, errors, unsent })
     }
 
     /// The request in a frame; `None` when the frame is none, or not for this link. An error is not counted yet:
@@ -208,7 +209,7 @@ impl CallLink {
         }
         stats.messages.inc();
         let call = Pending { link: index, peer: frame.peer };
-        if let Err(error) = calls.start(call, &self.client, request, now() + CALL_TIMEOUT) {
+        if let Err(error) = calls.start(call, &self.client, request, now() + self.timeout) {
             self.answer(frame.peer, Err(&error.to_string()), out);
         }
     }

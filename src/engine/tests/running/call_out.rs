@@ -61,6 +61,18 @@ async fn absent_service_is_answered_when_time_is_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn call_lasts_as_long_as_its_codec_says() {
+    let mut world = World::new();
+    let source = world.transport(&udp(9000));
+    world.rule("call", UdpToRosservice, Some(source), vec![(service_link("/slow"), None)]);
+    let _running = world.start().await;
+    world.devices.datagram(&udp(9000), b"?x", peer(41)).await;
+    let before = tokio::time::Instant::now();
+    assert_eq!(world.devices.wire.wait(1).await, [answer(41, b"no server for the service")]);
+    assert_eq!(before.elapsed(), Duration::from_secs(20));
+}
+
+#[tokio::test(start_paused = true)]
 async fn calls_beyond_eight_in_flight_are_answered_busy_at_once() {
     let world = world();
     let running = world.start().await;

@@ -213,6 +213,11 @@ impl Caller for Instance {
         out.frame().extend_from_slice(b"refused");
     }
 
+    /// The service `/slow` has more time.
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(if self.service == "/slow" { 20 } else { 5 })
+    }
+
     fn explain(&self) -> Option<String> {
         Some("field 'x': bad".to_owned())
     }
