@@ -35,12 +35,12 @@ pub fn reply_topic(name: &TopicName) -> String {
 
 /// DDS type of a service's requests.
 pub fn request_type(srv: &TypeName) -> String {
-    format!("{}::srv::dds_::{}_Request_", srv.package(), srv.short())
+    format!("{}::{}::dds_::{}_Request_", srv.package(), srv.kind().folder(), srv.short())
 }
 
 /// DDS type of a service's responses.
 pub fn response_type(srv: &TypeName) -> String {
-    format!("{}::srv::dds_::{}_Response_", srv.package(), srv.short())
+    format!("{}::{}::dds_::{}_Response_", srv.package(), srv.kind().folder(), srv.short())
 }
 
 /// What a DDS topic is in ROS.
@@ -134,6 +134,9 @@ mod tests {
         );
         assert_eq!(request_type(&srv), "std_srvs::srv::dds_::SetBool_Request_");
         assert_eq!(response_type(&srv), "std_srvs::srv::dds_::SetBool_Response_");
+        let goal = TypeName::service("my_msgs/action/Dock_SendGoal").unwrap();
+        assert_eq!(request_type(&goal), "my_msgs::action::dds_::Dock_SendGoal_Request_");
+        assert_eq!(response_type(&goal), "my_msgs::action::dds_::Dock_SendGoal_Response_");
     }
 
     #[test]
