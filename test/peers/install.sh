@@ -89,7 +89,7 @@ tools() {
     fi
 }
 
-# No wheel has mavros_msgs or geographic_msgs. Compiling all of them takes minutes, so only what tests use.
+# No wheel has mavros_msgs, geographic_msgs or example_interfaces. Compiling all of them takes minutes, so only what tests use.
 msgs() {
     local dir="$root/ros2-jazzy" from="$repo/config/interfaces/ros2" list="$here/requirements/msgs.txt" stamp work
     local files=()
@@ -99,10 +99,10 @@ msgs() {
         say "building ${#files[@]} interfaces for ROS 2 jazzy"
         work="$(mktemp -d)"
         while read -r f; do install -D "$from/$f" "$work/$f"; done < "$list"
-        "$here/build_ros2_msgs.sh" "$dir" "$work/geographic_msgs" "$work/mavros_msgs" >&2
+        "$here/build_ros2_msgs.sh" "$dir" "$work/geographic_msgs" "$work/mavros_msgs" "$work/example_interfaces" >&2
         rm -rf "$work"
-        "$dir/bin/ros-python" -c 'import mavros_msgs.msg, mavros_msgs.srv' \
-            || { say "mavros_msgs does not import"; exit 1; }
+        "$dir/bin/ros-python" -c 'import mavros_msgs.msg, mavros_msgs.srv, example_interfaces.action' \
+            || { say "mavros_msgs or example_interfaces does not import"; exit 1; }
         echo "$stamp" > "$dir/rostrans-msgs.stamp"
     fi
 }

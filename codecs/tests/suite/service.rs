@@ -195,7 +195,10 @@ fn timeout_must_be_sensible() {
         let answered = build(&rule, |codec, cx| codec.exchange(cx).map(drop)).unwrap_err();
         let called = build(&rule, |codec, cx| codec.caller(cx).map(drop)).unwrap_err();
         for error in [answered, called] {
-            assert_eq!(error.to_string(), "option 'timeout': 0 is not a number of seconds from 0.001 to 3600");
+            assert_eq!(
+                error.to_string(),
+                "option 'timeout': 0 is not a number of seconds from 0.001 to 3600"
+            );
         }
     }
 }
