@@ -8,8 +8,11 @@ use super::partial::Partials;
 use super::reader::WriterProxy;
 use super::watch::Lease;
 use crate::discovery::{EndpointData, ParticipantData};
-use crate::graph::RemoteQos;
+use crate::graph::{Durability, RemoteQos};
 use crate::wire::Entity;
+
+/// Queues without work that a peer keeps: a few addresses are real, hundreds are made up.
+pub(crate) const MAX_LANES: usize = 16;
 
 /// A remote participant.
 pub(crate) struct Peer {
@@ -75,6 +78,22 @@ impl RemoteWriter {
         Self { data, to, proxies: Vec::new(), partials: Partials::default(), lease }
     }
 
+    /// Notes the number of a sample that came: a best-effort writer may count anew.
+    pub(crate) fn recount(&mut self, seq: i64, now: Instant) {
+        // Heartbeats tell a reliable reader, and what is repaired for it is old to the others. A history may be replayed.
+        let replays = self.qos().is_none_or(|qos| qos.durability != Durability::Volatile);
+        if replays || self.proxies.iter().any(|p| p.reliable) {
+            return;
+        }
+        let mut anew = false;
+        for proxy in &mut self.proxies {
+            anew |= proxy.recount(seq, now);
+        }
+        if anew {
+            self.partials = Partials::default();
+        }
+    }
+
     /// Its policies; the builtin ones have none worth mentioning.
     pub(crate) fn qos(&self) -> Option<&RemoteQos> {
         self.data.as_ref().map(|data| &data.qos)
@@ -113,6 +132,9 @@ impl Peer {
     /// The lane to an address, opened when there is none.
     pub(crate) fn lane(&mut self, address: Address, bytes_per_s: u64, now: Instant) -> &mut Lane {
         let index = self.lanes.iter().position(|lane| lane.to == address.to).unwrap_or_else(|| {
+            if self.lanes.len() >= MAX_LANES {
+                self.lanes.retain(|lane| lane.due().is_some());
+            }
             let buffer = self.data.receive_buffer;
             self.lanes.push(Lane::new(address.to, address.path, bytes_per_s, buffer, now));
             self.lanes.len() - 1

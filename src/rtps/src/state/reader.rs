@@ -21,7 +21,7 @@ pub(crate) struct WriterProxy {
     heartbeat_count: Option<(i32, Instant)>,
     /// When to ask for the first heartbeat, and how often that was done.
     invitation: Option<(Instant, u32)>,
-    /// Since when heartbeats end before what we have had.
+    /// Since when heartbeats end before what we have heard of, or best-effort samples are older than that.
     short_since: Option<Instant>,
     /// Nothing has been delivered yet.
     untouched: bool,
@@ -135,6 +135,18 @@ impl WriterProxy {
         seq >= self.expected && !self.held.contains_key(&seq)
     }
 
+    /// Notes the number of a best-effort sample; true when the writer counts anew, as nothing but old numbers has come
+    /// for a while. Some writers have fixed ids, and begin at 1 again when their program does.
+    pub(crate) fn recount(&mut self, seq: i64, now: Instant) -> bool {
+        if seq >= self.expected {
+            self.short_since = None;
+        } else if now.saturating_duration_since(*self.short_since.get_or_insert(now)) >= RECOUNT {
+            (self.expected, self.short_since) = (1, None);
+            return true;
+        }
+        false
+    }
+
     /// Takes an arrival; `deliver` gets what is now in order.
     pub(crate) fn offer(
         &mut self,
@@ -193,11 +205,15 @@ impl WriterProxy {
         if !self.reliable || self.heartbeat_count.is_some_and(is_stale) {
             return false;
         }
-        if heartbeat.last >= self.expected - 1 {
+        if heartbeat.last >= self.last.max(self.expected - 1) {
             self.short_since = None;
         } else if now.saturating_duration_since(*self.short_since.get_or_insert(now)) >= RECOUNT {
-            // We resumed, and it is another writer under the same id: some have fixed ones.
-            (self.expected, self.untouched, self.short_since) = (1, true, None);
+            // A claim of more was a fake.
+            (self.last, self.short_since) = (heartbeat.last, None);
+            if heartbeat.last < self.expected - 1 {
+                // We resumed, and it is another writer under the same id: some have fixed ones.
+                (self.expected, self.untouched) = (1, true);
+            }
         }
         // Before the first heartbeat nobody promised us the samples before its first one.
         let fresh = self.heartbeat_count.is_none() && self.expected == 1;

@@ -314,7 +314,8 @@ impl<'a> Sorter<'a> {
         Arrival::Sample(sample)
     }
 
-    fn wants(&self, seq: i64) -> bool {
+    fn wants(&mut self, seq: i64) -> bool {
+        self.remote.recount(seq, self.gate.now);
         self.remote.proxies.iter().any(|p| meant(self.reader, p) && p.wants(seq))
     }
 

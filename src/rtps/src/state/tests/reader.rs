@@ -158,3 +158,44 @@ fn another_writer_under_the_same_id_is_read_from_its_start() {
     }
     assert_eq!(b.got, [4, 5, 6]);
 }
+
+#[test]
+fn a_best_effort_writer_that_counts_anew_is_heard() {
+    let mut b = Bench::new(false);
+    b.offer(1000);
+    let start = Instant::now();
+    for (seq, ms) in [(1, 0), (2, 300), (3, 600), (4, 900)] {
+        b.proxy.recount(seq, start + Duration::from_millis(ms));
+        assert_eq!(b.offer(seq).lost, 0);
+    }
+    assert_eq!(b.got, [1000, 3, 4]);
+}
+
+#[test]
+fn late_copies_of_a_best_effort_sample_are_no_new_count() {
+    let mut b = Bench::new(false);
+    let start = Instant::now();
+    for (seq, ms) in [(5, 0), (5, 10), (6, 400), (5, 410), (6, 420), (7, 900), (6, 910)] {
+        b.proxy.recount(seq, start + Duration::from_millis(ms));
+        b.offer(seq);
+    }
+    assert_eq!(b.got, [5, 6, 7]);
+}
+
+#[test]
+fn a_claim_of_samples_that_never_were_is_forgotten() {
+    let mut b = Bench::new(true);
+    let start = Instant::now();
+    let mut told = |last, count, ms| {
+        let (reader, writer) = ([0; 4], [0; 4]);
+        let heartbeat =
+            Heartbeat { reader, writer, first: 1, last, count, is_final: true, liveliness: false };
+        let now = start + Duration::from_millis(ms);
+        b.proxy.heartbeat(&heartbeat, now, |_, _| {}, &mut Outcome::default());
+    };
+    told(1 << 40, 1, 0);
+    told(0, 2, 10);
+    told(0, 3, 600);
+    let (missing, _) = b.proxy.request(&Partials::default(), 4, start + Duration::from_secs(1)).unwrap();
+    assert!(missing.is_empty());
+}
