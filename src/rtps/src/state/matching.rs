@@ -228,6 +228,7 @@ impl Core {
                 writer.drop_proxies(|p| p.guid == guid);
             }
         } else if peer.writers.get(&guid.entity).is_some_and(|w| w.data.is_some()) {
+            self.leased.remove(&guid);
             if let Some(writer) = peer.writers.remove(&guid.entity) {
                 peer.pending -= writer.pending_bytes();
                 self.pending_bytes -= writer.pending_bytes();

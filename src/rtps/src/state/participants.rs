@@ -156,6 +156,7 @@ impl Core {
     pub(super) fn remove_peer(&mut self, prefix: Prefix, why: &'static str, inbox: &mut Inbox) {
         let Some(peer) = self.peers.remove(&prefix) else { return };
         info!(participant = %peer.data.guid, why, "participant gone");
+        self.leased.retain(|writer| writer.prefix != prefix);
         for writer in peer.writers.values() {
             self.pending_bytes -= writer.pending_bytes();
             unmatch(&mut self.readers, writer);

@@ -3,7 +3,7 @@
 use super::Core;
 use super::events::MAX_EVENTS;
 use super::misfit::{reader_mismatch, writer_mismatch};
-use super::peer::{Peer, RemoteWriter};
+use super::peer::{MAX_LANES, Peer, RemoteWriter};
 use super::repairs::{MAX_FRAGMENTS, MAX_SAMPLES};
 use crate::discovery::EndpointData;
 use crate::graph::{GraphSnapshot, Incompatible, Policy, RemoteEndpoint, RemoteParticipant};
@@ -63,6 +63,10 @@ impl Core {
                 .into_iter()
                 .all(|p| p.repairs.len() <= MAX_SAMPLES && p.repairs.fragments() <= MAX_FRAGMENTS)
             && self.events.len() <= MAX_EVENTS
+            && self.peers.values().all(|p| p.lanes.iter().filter(|l| l.due().is_none()).count() <= MAX_LANES)
+            && self.leased.iter().all(|guid| {
+                self.peers.get(&guid.prefix).is_some_and(|p| p.writers.contains_key(&guid.entity))
+            })
             && self.answers.len() + self.retries.len() <= 2 * limits.peers * limits.endpoints_per_peer
     }
 

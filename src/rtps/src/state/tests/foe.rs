@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::sim::{Net, spec};
-use crate::discovery::{BUILTIN_ENDPOINTS, EndpointData, ParticipantData};
+use crate::discovery::{BUILTIN_ENDPOINTS, EndpointData, ParticipantData, key_payload};
 use crate::endpoint::EndpointQos;
 use crate::guid::Guid;
 use crate::wire::{
@@ -59,14 +59,35 @@ impl Foe {
         topic: &str,
         qos: EndpointQos,
     ) {
+        self.create_at(net, node, entity, topic, qos, &[]);
+    }
+
+    /// Announces an endpoint with addresses of its own.
+    pub(super) fn create_at(
+        &mut self,
+        net: &mut Net,
+        node: usize,
+        entity: Entity,
+        topic: &str,
+        qos: EndpointQos,
+        locators: &[SocketAddr],
+    ) {
         let guid = Guid { prefix: self.prefix, entity };
         let reads = guid.is_reader();
-        let payload = EndpointData::local(guid, &spec(topic, qos), &[]).payload();
+        let payload = EndpointData::local(guid, &spec(topic, qos), locators).payload();
         let (reader, writer) =
             if reads { (SEDP_SUB_READER, SEDP_SUB_WRITER) } else { (SEDP_PUB_READER, SEDP_PUB_WRITER) };
         self.announced[usize::from(reads)] += 1;
         let seq = self.announced[usize::from(reads)];
         self.say(net, node, |e| e.data(reader, writer, seq, None, &payload));
+    }
+
+    /// Withdraws a writer.
+    pub(super) fn withdraw(&mut self, net: &mut Net, node: usize, entity: Entity) {
+        let guid = Guid { prefix: self.prefix, entity };
+        self.announced[0] += 1;
+        let (seq, key) = (self.announced[0], key_payload(guid));
+        self.say(net, node, |e| e.dispose(SEDP_PUB_READER, SEDP_PUB_WRITER, seq, guid.as_bytes(), &key));
     }
 
     /// The next number for a heartbeat or request.

@@ -288,3 +288,35 @@ fn readers_that_dawdle_hold_up_nobody() {
     assert!(most < 12_000_000, "{most} bytes");
     honest.check();
 }
+
+#[test]
+fn writers_with_long_leases_that_come_and_go_leave_nothing() {
+    let lease = Duration::from_secs(1 << 30);
+    let qos = EndpointQos { liveliness_lease: Some(lease), ..RELIABLE };
+    let mut honest = Honest::new(8, RELIABLE, |_| 100);
+    let mut foe = Foe::new(1);
+    foe.greet(&mut honest.net, 1);
+    for n in 0..1000u16 {
+        let [a, b] = n.to_be_bytes();
+        foe.create(&mut honest.net, 1, [0, a, b, 3], "t", qos);
+        foe.withdraw(&mut honest.net, 1, [0, a, b, 3]);
+    }
+    honest.talk();
+    honest.check();
+}
+
+#[test]
+fn a_reader_that_moves_all_the_time_leaves_no_queues_behind() {
+    let mut honest = Honest::new(9, RELIABLE, |n| if n == 0 { 100_000 } else { 100 });
+    let mut foe = Foe::new(1);
+    foe.greet(&mut honest.net, 0);
+    foe.create(&mut honest.net, 0, READER, "t", RELIABLE);
+    honest.talk();
+    for port in 1000..1200 {
+        let at = std::net::SocketAddr::new(foe.at.ip(), port);
+        foe.create_at(&mut honest.net, 0, READER, "t", RELIABLE, &[at]);
+        ask_whole(&mut foe, &mut honest.net, honest.writer, 1);
+        honest.net.run(100 * MS);
+    }
+    honest.check();
+}
