@@ -1,5 +1,5 @@
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -16,6 +16,10 @@ pub(crate) struct Partials {
 
 /// Fragments of one sample; a writer that cuts finer would have us look through millions of flags.
 const MAX_PARTS: usize = 1 << 17;
+
+/// A sample of which nothing new has come for this long is begun anew when pieces of another size come: its writer sends
+/// it another way now, or what we have is a fake.
+const CONTRADICTED: Duration = Duration::from_millis(500);
 
 /// Refused samples remembered.
 const REFUSED: usize = 64;
@@ -137,7 +141,19 @@ impl Partials {
         if total > room.sample_bytes || total.div_ceil(size) > MAX_PARTS {
             return Added::TooBig;
         }
-        let index = match self.items.iter().position(|item| item.seq == frag.seq) {
+        let known = self.items.iter().position(|item| item.seq == frag.seq);
+        let stale = |item: &Partial| {
+            (item.total, item.fragment_size) != (total, size)
+                && now.saturating_duration_since(item.touched) >= CONTRADICTED
+        };
+        let index = match known {
+            Some(index) if self.items.get(index).is_some_and(stale) => {
+                self.items.swap_remove(index);
+                None
+            }
+            known => known,
+        };
+        let index = match index {
             Some(index) => index,
             None => match self.open(frag, total, size, time, room, now) {
                 Some(index) => index,
@@ -329,6 +345,21 @@ mod tests {
             assert_eq!(partials.get(1).is_some(), !newest_wins);
             assert_eq!(partials.get(5).is_some(), newest_wins);
         }
+    }
+
+    #[test]
+    fn a_sample_that_comes_in_other_pieces_later_is_begun_anew() {
+        let mut partials = Partials::default();
+        let now = Instant::now();
+        let mut add = |first, total, ms| {
+            let bytes = [1; 100];
+            let frag = frag(1, first, total, &bytes);
+            partials.add(&frag, None, ROOM, now + Duration::from_millis(ms))
+        };
+        assert!(matches!(add(1, 900, 0), Added::Stored));
+        assert!(matches!(add(1, 200, 50), Added::Malformed), "it is still flowing in");
+        assert!(matches!(add(1, 200, 600), Added::Stored));
+        assert!(matches!(add(2, 200, 601), Added::Complete(_)));
     }
 
     proptest! {
