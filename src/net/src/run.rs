@@ -87,8 +87,10 @@ fn send_run(socket: &UdpSocket, run: &[Datagram<'_>]) -> io::Result<usize> {
     match segment(socket, run) {
         Ok(()) => Ok(run.len()),
         Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EIO | libc::EMSGSIZE)) => {
+            // Where the address is to blame, it is so for single datagrams as well.
+            let sent = send_batch(socket, run)?;
             REFUSED.store(true, Ordering::Relaxed);
-            send_batch(socket, run)
+            Ok(sent)
         }
         Err(error) => Err(error),
     }
