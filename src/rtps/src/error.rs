@@ -39,7 +39,7 @@ pub enum RtpsError {
     /// More than 64 partitions, or a name with a NUL byte or longer than 255 bytes.
     #[error("invalid partitions; at most 64 names of up to 255 bytes without NUL")]
     Partitions,
-    /// A period of the QoS is zero, which nothing can meet, or longer than DDS can say.
+    /// A period of the QoS or the lease of the participant is zero, which nothing can meet, or longer than DDS can say.
     #[error("the {0} must be more than zero and less than 68 years; leave it out for none")]
     Period(&'static str),
     /// The participant is closed.

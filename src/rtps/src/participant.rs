@@ -36,8 +36,11 @@ struct Owner {
 impl Participant {
     /// Opens the sockets, starts the threads and begins to announce.
     ///
-    /// **Errors**: bad domain, no free participant id, socket or thread failure.
+    /// **Errors**: bad domain, a lease of zero, no free participant id, socket or thread failure.
     pub fn new(config: ParticipantConfig) -> Result<Self, RtpsError> {
+        if !is_possible(config.lease) {
+            return Err(RtpsError::Period("participant lease"));
+        }
         let (sockets, watch, network) = shell::open(&config)?;
         let now = Instant::now();
         let counters = Arc::<Counters>::default();
@@ -156,8 +159,9 @@ impl Owner {
     fn close(&self) {
         // What the user put into callbacks is dropped here, with no lock held.
         drop(self.shared.finish(|core, now, out| core.close(now, out)));
-        lock(&self.shared.listeners).clear();
-        lock(&self.shared.event_listeners).clear();
+        let listeners = std::mem::take(&mut *lock(&self.shared.listeners));
+        let event_listeners = std::mem::take(&mut *lock(&self.shared.event_listeners));
+        drop((listeners, event_listeners));
         let threads = std::mem::take(&mut *lock(&self.threads));
         let me = std::thread::current().id();
         for thread in threads.into_iter().filter(|t| t.thread().id() != me) {
@@ -317,11 +321,14 @@ fn check(spec: &EndpointSpec) -> Result<(), RtpsError> {
     let qos = &spec.qos;
     let periods =
         [("deadline", qos.deadline), ("lifespan", qos.lifespan), ("liveliness lease", qos.liveliness_lease)];
-    let possible = |p: &Duration| !p.is_zero() && p.as_secs() < LONGEST_PERIOD_S;
-    if let Some((what, _)) = periods.iter().find(|(_, period)| !period.as_ref().is_none_or(possible)) {
+    if let Some((what, _)) = periods.iter().find(|(_, period)| !period.is_none_or(is_possible)) {
         return Err(RtpsError::Period(what));
     }
     Ok(())
+}
+
+fn is_possible(period: Duration) -> bool {
+    !period.is_zero() && period.as_secs() < LONGEST_PERIOD_S
 }
 
 /// A new participant id: vendor, random bytes, process id.

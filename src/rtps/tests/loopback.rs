@@ -178,6 +178,8 @@ fn a_closed_participant_refuses_politely() {
     assert!(matches!(participant.create_writer(nameless), Err(RtpsError::Name { what: "topic", .. })));
     let hasty = spec("x", EndpointQos { deadline: Some(Duration::ZERO), ..RELIABLE });
     assert!(matches!(participant.create_writer(hasty), Err(RtpsError::Period("deadline"))));
+    let restless = Participant::new(ParticipantConfig { lease: Duration::ZERO, ..config() });
+    assert!(matches!(restless, Err(RtpsError::Period("participant lease"))));
     let split = EndpointSpec { partitions: vec!["a\0b".into()], ..spec("x", RELIABLE) };
     assert!(matches!(participant.create_writer(split), Err(RtpsError::Partitions)));
 }

@@ -18,13 +18,15 @@ const EAGER: u32 = 5;
 const EAGER_PERIOD: Duration = Duration::from_secs(1);
 /// Period afterwards, well below the lease.
 const PERIOD: Duration = Duration::from_secs(3);
+/// Period at least, whatever the lease.
+const SHORTEST_PERIOD: Duration = Duration::from_millis(10);
 
 impl Core {
     /// Announces the participant everywhere.
     pub(super) fn announce(&mut self, now: Instant, out: &mut Outbox) {
         self.announcements = self.announcements.saturating_add(1);
         let period = if self.announcements < EAGER { EAGER_PERIOD } else { PERIOD };
-        self.timers.announce = now + period.min(self.config.data.lease / 3);
+        self.timers.announce = now + period.min(self.config.data.lease / 3).max(SHORTEST_PERIOD);
         let targets = self.announce_targets();
         self.announce_to(&targets, out);
     }

@@ -53,7 +53,7 @@ impl Events {
         if let Some(Event::SamplesLost { reader, writer, count }) = self.waiting.last_mut()
             && (*reader, *writer) == (lost_by, from)
         {
-            *count += more;
+            *count = count.saturating_add(more);
             return;
         }
         self.push(Event::SamplesLost { reader: lost_by, writer: from, count: more });
