@@ -4,9 +4,9 @@
   ros2_action.py serve /fib --period 0.1      computes a number each period, up to the order of the goal
   ros2_action.py call  /fib --order 5         sends a goal; with --cancel, cancels it at the first feedback
 
-Prints `ready`, then `goal`, `feedback`, `cancel`, `result`; status texts are those of action_msgs/msg/GoalStatus. The
-client also prints `status`, each list of its status topic as it comes. A client exits 0 after --count results, 1 after
---timeout; a server stays until then.
+Prints `ready` (a server also `watched`, once somebody subscribes to its topics), then `goal`, `feedback`, `cancel`,
+`result`; status texts are those of action_msgs/msg/GoalStatus. The client also prints `status`, each list of its
+status topic as it comes. A client exits 0 after --count results, 1 after --timeout; a server stays until then.
 """
 import argparse
 import time
@@ -37,6 +37,13 @@ class Server:
             node, Fibonacci, args.name, self.execute, goal_callback=self.goal, cancel_callback=self.cancel,
             callback_group=ReentrantCallbackGroup())
         peerlib.emit("ready")
+        self.node, self.timer = node, node.create_timer(0.05, self.look)
+
+    def look(self):
+        """Feedback is volatile: what is sent before somebody listens is gone."""
+        if all(self.node.count_subscribers(f"{self.args.name}/_action/{topic}") for topic in ("feedback", "status")):
+            self.timer.cancel()
+            peerlib.emit("watched")
 
     def goal(self, goal):
         accepted = goal.order >= 0
@@ -49,6 +56,8 @@ class Server:
 
     def execute(self, handle):
         sequence = [0, 1]
+        # A client may be called before this end has found its subscription to the feedback.
+        time.sleep(0.5)
         while len(sequence) < handle.request.order and not handle.is_cancel_requested:
             sequence.append(sequence[-1] + sequence[-2])
             handle.publish_feedback(Fibonacci.Feedback(sequence=sequence))
@@ -67,7 +76,8 @@ class Client:
     def __init__(self, node, args):
         self.args, self.done, self.handle = args, 0, None
         self.client = ActionClient(node, Fibonacci, args.name)
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        # Deep enough that one list does not push out the one before it.
+        latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         node.create_subscription(GoalStatusArray, args.name + "/_action/status", self.status, latched)
         peerlib.emit("ready")
         if not self.client.wait_for_server(timeout_sec=args.timeout):

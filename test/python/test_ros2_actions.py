@@ -40,7 +40,7 @@ class Endpoints(ActionTest):
               for word in ("--relay", kind, f"/back/_action/{part}", f"/front/_action/{part}", qos)])
         relay.wait("ready")
         server = self.action("serve", "/back")
-        server.wait("ready")
+        server.wait("watched")
         self.check(self.action("call", "/front", "--order", "6"), server, [relay])
 
 
@@ -68,7 +68,7 @@ class Bridge(ActionTest):
 
     def server(self, *args):
         server = self.action("serve", "/fib", *args, env=self.far)
-        server.wait("ready")
+        server.wait("watched")
         return server
 
     def test_goal_is_done_in_another_domain(self):
