@@ -13,6 +13,7 @@ root or a kernel that lets users make user namespaces.
 import os
 import subprocess
 import sys
+import time
 
 from peers import PROGRAMS, PeerTest
 
@@ -52,6 +53,17 @@ class Host:
             raise AssertionError(f"{self.name}: {' '.join(map(str, command))}: {done.stdout}{done.stderr}")
         return done.stdout
 
+    def wait_up(self, interface):
+        """Waits until an interface counts as running; programs of others overlook it before.
+
+        The kernel looks at new carriers once a second.
+        """
+        deadline = time.monotonic() + 10
+        while " state UP " not in self.run("ip", "-o", "link", "show", interface):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{self.name}: {interface} does not come up")
+            time.sleep(0.02)
+
     def close(self):
         """Ends the keeper; programs still running on the host keep it alive."""
         self.keeper.stdin.close()
@@ -85,6 +97,7 @@ class Network:
             host.run("ip", "addr", "add", address, "dev", interface, *["nodad"] * (":" in address))
         if up:
             host.run("ip", "link", "set", interface, "up")
+            host.wait_up(interface)
 
     def unswitch(self, *names):
         """Takes the eth0 of hosts off the switch, for a program on `network.switch` to join them by other means.
@@ -105,6 +118,8 @@ class Network:
         for host, address in ((one, one_address), (other, other_address)):
             host.run("ip", "addr", "add", address, "dev", interface)
             host.run("ip", "link", "set", interface, "up")
+        for host in (one, other):
+            host.wait_up(interface)
 
     def unplug(self, name, interface):
         """Removes an interface of a host."""
