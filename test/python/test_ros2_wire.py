@@ -19,11 +19,11 @@ ALWAYS = {"ACKNACK", "HEARTBEAT", "GAP", "INFO_TS", "INFO_DST", "DATA", "DATA_FR
 
 
 def tshark(file, condition, *fields):
-    """The fields of every packet in a capture that meets the condition."""
+    """The fields of every packet in a capture that meets the condition, in one that is still growing of all but the last."""
     wanted = [part for field in fields for part in ("-e", field)]
     done = subprocess.run(["tshark", "-r", file, "-Y", condition, "-T", "fields", *wanted], capture_output=True, text=True,
                           timeout=120)
-    if done.returncode:
+    if done.returncode and "cut short" not in done.stderr:
         raise AssertionError(f"tshark: {done.stderr}")
     return [line.split("\t") for line in done.stdout.splitlines()]
 
@@ -32,6 +32,9 @@ class Wire(NetworkTest, TrafficTest):
     def capture(self, host, interface):
         """Records everything on an interface of a host; returns the program and its file."""
         file = self.folder() / "capture.pcapng"
+        # Runs of datagrams are captured before the kernel cuts them apart, and make one strange packet, unless it does so early.
+        if interface != "lo":
+            host.run(sys.executable, PROGRAMS / "lossy_link.py", "--no-offload", interface)
         program = self.on(host, "tshark", "-i", interface, "-w", file, "-q", "-f", "udp")
         program.wait_text("Capturing on")
         return program, file
