@@ -21,8 +21,9 @@ ALWAYS = {"ACKNACK", "HEARTBEAT", "GAP", "INFO_TS", "INFO_DST", "DATA", "DATA_FR
 def tshark(file, condition, *fields):
     """The fields of every packet in a capture that meets the condition, in one that is still growing of all but the last."""
     wanted = [part for field in fields for part in ("-e", field)]
-    done = subprocess.run(["tshark", "-r", file, "-Y", condition, "-T", "fields", *wanted], capture_output=True, text=True,
-                          timeout=120)
+    # Looked at first as what it is: some port of the domain may belong to another protocol.
+    done = subprocess.run(["tshark", "-o", "udp.try_heuristic_first:TRUE", "-r", file, "-Y", condition, "-T", "fields", *wanted],
+                          capture_output=True, text=True, timeout=120)
     if done.returncode and "cut short" not in done.stderr:
         raise AssertionError(f"tshark: {done.stderr}")
     return [line.split("\t") for line in done.stdout.splitlines()]
