@@ -2,9 +2,8 @@
 import time
 import unittest
 
-from netns import Network
 from peers import eventually
-from traffic import TrafficTest, endpoint, pair, table
+from traffic import OneHostTest, endpoint, pair, table
 
 TOPICS = 200
 ROUNDS = 10
@@ -12,16 +11,8 @@ ROUNDS = 10
 PARTICIPANTS = 32
 
 
-class Scale(TrafficTest):
+class Scale(OneHostTest):
     """On a host of its own, where no other program takes a participant id."""
-
-    def setUp(self):
-        network = Network("host")
-        self.addCleanup(network.close)
-        self.host = network["host"]
-
-    def start(self, *command, **kwargs):
-        return super().start(*self.host.command(*command), **{"limit": 150, **kwargs})
 
     def test_two_hundred_topics_each_way(self):
         endpoints = []

@@ -10,9 +10,8 @@ import subprocess
 import time
 import unittest
 
-from netns import Network
 from peers import PROGRAMS, TOOLS
-from traffic import TrafficTest, endpoint, pair, table
+from traffic import OneHostTest, endpoint, pair, table
 
 HZ = 50
 RATE = 12_000
@@ -21,16 +20,8 @@ FIRST = 1_000_000
 KINDS = ("string", "imu", "cloud")
 
 
-class Storm(TrafficTest):
+class Storm(OneHostTest):
     """On a host of its own, whose domain nobody else uses."""
-
-    def setUp(self):
-        network = Network("host")
-        self.addCleanup(network.close)
-        self.host = network["host"]
-
-    def start(self, *command, **kwargs):
-        return super().start(*self.host.command(*command), **{"limit": 150, **kwargs})
 
     def endpoints(self, names):
         """Everyone publishes on the topics of the storm and subscribes to them, with all kinds."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy
 import peerlib
 import rostypes
+from netns import Network
 from peers import BINARIES, JAZZY, KILTED, PROGRAMS, TOOLS, PeerTest
 
 OURS = BINARIES / "dds_exchange"
@@ -209,3 +210,15 @@ def table(title, rows):
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
     print("\n".join([f"\n{title}", *lines]), file=sys.stderr, flush=True)
+
+
+class OneHostTest(TrafficTest):
+    """A test case whose programs share a host of their own: its ports and participant ids are free."""
+
+    def setUp(self):
+        network = Network("host")
+        self.addCleanup(network.close)
+        self.host = network["host"]
+
+    def start(self, *command, **kwargs):
+        return super().start(*self.host.command(*command), **{"limit": 150, **kwargs})
