@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use rostrans_adapter_dds::{DdsConfig, Guid, ros};
+use rostrans_adapter_dds::{DdsConfig, Guid, Job, Jobs, ros};
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{
@@ -21,10 +21,7 @@ use rostrans_core::{
     transport::BoxFuture,
 };
 use rostrans_schema::TypeRegistry;
-use tokio::{
-    sync::{Mutex, mpsc},
-    task::JoinSet,
-};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
@@ -41,7 +38,7 @@ pub struct CycloneAdapter {
     info: AdapterInfo,
     registry: Arc<TypeRegistry>,
     context: Context,
-    jobs: Mutex<mpsc::Receiver<BoxFuture<'static, ()>>>,
+    jobs: Jobs,
 }
 
 /// What endpoints are made with.
@@ -50,7 +47,7 @@ pub(crate) struct Context {
     pub(crate) participant: Arc<Participant>,
     pub(crate) node: Arc<ros::Node>,
     /// Work for the adapter's `run`.
-    pub(crate) jobs: mpsc::Sender<BoxFuture<'static, ()>>,
+    pub(crate) jobs: mpsc::Sender<Job>,
     next_id: Arc<AtomicU32>,
 }
 
@@ -77,7 +74,7 @@ impl CycloneAdapter {
         };
         let (namespace, name) = (&config.namespace, &config.node_name);
         let node = ros::Node::new(participant.guid(), namespace, name, config.humble, publish);
-        let (sender, receiver) = mpsc::channel(MAX_WAITING);
+        let (sender, jobs) = Jobs::new();
         let discovery = &config.discovery;
         let range = discovery.range_name();
         let summary = format!("domain {}, range {range}, node {full_name}", discovery.domain);
@@ -85,7 +82,7 @@ impl CycloneAdapter {
             info: AdapterInfo { name: "cyclone", version: RosVersion::Ros2, summary },
             registry: Arc::clone(&config.registry),
             context: Context { participant, node, jobs: sender, next_id: Arc::new(AtomicU32::new(1)) },
-            jobs: Mutex::new(receiver),
+            jobs,
         }))
     }
 
@@ -115,24 +112,6 @@ impl CycloneAdapter {
         let reader = self.context.participant.reader(&self.spec(topic)?, deliver)?;
         let entry = self.context.node.list(reader.guid());
         Ok(Guard::new((reader, entry)))
-    }
-
-    /// Answers service requests side by side; each service bounds its own. Never resolves.
-    async fn work(&self) {
-        let mut jobs = self.jobs.lock().await;
-        let mut running = JoinSet::new();
-        loop {
-            tokio::select! {
-                Some(job) = jobs.recv() => {
-                    running.spawn(job);
-                }
-                Some(done) = running.join_next() => {
-                    if let Err(error) = done {
-                        warn!(%error, "a service handler failed");
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -177,7 +156,7 @@ impl RosAdapter for CycloneAdapter {
         Box::pin(async move {
             tokio::select! {
                 () = cancel.cancelled() => {}
-                () = self.work() => {}
+                () = self.jobs.run() => {}
             }
             self.context.participant.close();
             Ok(())
@@ -204,9 +183,6 @@ impl Context {
 }
 
 const POLL: Duration = Duration::from_millis(10);
-
-/// Requests of all services waiting for the adapter's task to take them; more are dropped.
-const MAX_WAITING: usize = 512;
 
 /// A publish handle: the writer and its place in the node list.
 struct CyclonePublisher {

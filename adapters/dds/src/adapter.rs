@@ -21,10 +21,7 @@ use rostrans_rtps::{
     EndpointSpec, Guid, Participant, ParticipantConfig, ParticipantStats, Reader, RtpsError,
 };
 use rostrans_schema::TypeRegistry;
-use tokio::{
-    sync::{Mutex, Notify, mpsc},
-    task::JoinSet,
-};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
@@ -33,6 +30,7 @@ use crate::{
     env::Discovery,
     graph::{Graph, Own},
     hosts::{self, Host},
+    jobs::Jobs,
     mismatch::{Mismatch, Mismatches},
     names,
     node::{self, Node},
@@ -101,7 +99,7 @@ pub struct DdsAdapter {
     info: AdapterInfo,
     registry: Arc<TypeRegistry>,
     context: Context,
-    jobs: Mutex<mpsc::Receiver<BoxFuture<'static, ()>>>,
+    jobs: Jobs,
     peers: Arc<Peers>,
     complaints: Arc<Complaints>,
     next_id: AtomicU32,
@@ -144,7 +142,7 @@ impl DdsAdapter {
         let complaints = Arc::<Complaints>::default();
         let hears = Arc::clone(&complaints);
         participant.on_event(Arc::new(move |event| hears.hear(event)));
-        let (sender, receiver) = mpsc::channel(MAX_WAITING);
+        let (sender, jobs) = Jobs::new();
         let summary =
             format!("domain {}, range {}, node {full_name}", discovery.domain, discovery.range_name());
         Ok(Arc::new(Self {
@@ -158,7 +156,7 @@ impl DdsAdapter {
                 changed,
                 jobs: sender,
             },
-            jobs: Mutex::new(receiver),
+            jobs,
             peers,
             complaints,
             next_id: AtomicU32::new(1),
@@ -269,24 +267,6 @@ impl DdsAdapter {
         let participant = &self.context.participant;
         participant.matched_writers(complaint.ours).into_iter().map(name).collect()
     }
-
-    /// Answers service requests side by side; each service bounds its own. Never resolves.
-    async fn work(&self) {
-        let mut jobs = self.jobs.lock().await;
-        let mut running = JoinSet::new();
-        loop {
-            tokio::select! {
-                Some(job) = jobs.recv() => {
-                    running.spawn(job);
-                }
-                Some(done) = running.join_next() => {
-                    if let Err(error) = done {
-                        warn!(%error, "a service handler failed");
-                    }
-                }
-            }
-        }
-    }
 }
 
 impl RosAdapter for DdsAdapter {
@@ -332,7 +312,7 @@ impl RosAdapter for DdsAdapter {
                 () = cancel.cancelled() => {}
                 () = self.watch_graph() => {}
                 () = self.watch_events() => {}
-                () = self.work() => {}
+                () = self.jobs.run() => {}
                 () = hosts::follow(self.static_peers.clone(), |peers| self.context.participant.set_static_peers(peers)) => {}
             }
             self.context.participant.close();
@@ -340,9 +320,6 @@ impl RosAdapter for DdsAdapter {
         })
     }
 }
-
-/// Requests of all services waiting for the adapter's task to take them; more are dropped.
-const MAX_WAITING: usize = 512;
 
 const SETTLE: Duration = Duration::from_millis(250);
 

@@ -33,6 +33,7 @@ mod entities;
 mod env;
 pub mod graph;
 mod hosts;
+mod jobs;
 mod mismatch;
 mod names;
 mod node;
@@ -42,6 +43,7 @@ mod topic;
 
 pub use adapter::{DdsAdapter, DdsConfig};
 pub use env::{Discovery, EnvError};
+pub use jobs::{Job, Jobs};
 pub use rostrans_rtps::{
     DiscoveryRange, Durability, Guid, IpFamily, Liveliness, ParticipantStats, Policy, RemoteQos,
 };
