@@ -28,6 +28,8 @@ const INFO: CodecInfo = CodecInfo {
         msg_type: Some("geometry_msgs/msg/PointStamped"),
         qos: Qos::sensor_data(),
     }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Datagram,
     interest: Interest::All,
     cost: Cost::Inline,

@@ -49,6 +49,8 @@ const INFO: CodecInfo = CodecInfo {
     doc: "any message or service as one JSON object a frame",
     roles: &[Role::Decode, Role::Encode, Role::Exchange, Role::Caller],
     ports: &[PortInfo { name: "message", msg_type: None, qos: Qos::reliable() }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Datagram,
     interest: Interest::All,
     cost: Cost::Queued,

@@ -28,6 +28,8 @@ const INFO: CodecInfo = CodecInfo {
         msg_type: Some("std_msgs/msg/UInt8MultiArray"),
         qos: Qos::reliable(),
     }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Datagram,
     interest: Interest::All,
     cost: Cost::Inline,

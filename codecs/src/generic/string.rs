@@ -27,6 +27,8 @@ const INFO: CodecInfo = CodecInfo {
     doc: "text frames as std_msgs/String, both ways",
     roles: &[Role::Decode, Role::Encode],
     ports: &[PortInfo { name: "text", msg_type: Some("std_msgs/msg/String"), qos: Qos::reliable() }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Datagram,
     interest: Interest::All,
     cost: Cost::Inline,

@@ -1,9 +1,7 @@
 //! `mavlink.altitude`.
 
 use rostrans_core::{
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -14,6 +12,7 @@ use super::{
     DecodeOnly,
     dialect::{Altitude, Message},
     ros,
+    uas::MavContext,
     vehicle::{self, Vehicle},
 };
 use crate::options::Options;
@@ -32,6 +31,8 @@ const INFO: CodecInfo = CodecInfo {
         msg_type: Some("mavros_msgs/msg/Altitude"),
         qos: Qos::sensor_data(),
     }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[Altitude::ID]),
     cost: Cost::Inline,
@@ -41,7 +42,7 @@ const INFO: CodecInfo = CodecInfo {
 
 const ALTITUDE: Port = Port(0);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     Ok(Box::new(AltitudeDecoder {
         vehicle: Vehicle::new(&options)?,

@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 
 use rostrans_core::{
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -16,6 +14,7 @@ use super::{
     DecodeOnly,
     dialect::{BatteryStatus, Heartbeat, Message, SysStatus},
     ros,
+    uas::MavContext,
     vehicle::{self, Vehicle},
 };
 use crate::options::Options;
@@ -39,6 +38,8 @@ const INFO: CodecInfo = CodecInfo {
         msg_type: Some("sensor_msgs/msg/BatteryState"),
         qos: Qos::sensor_data(),
     }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[Heartbeat::ID, SysStatus::ID, BatteryStatus::ID]),
     cost: Cost::Inline,
@@ -48,7 +49,7 @@ const INFO: CodecInfo = CodecInfo {
 
 const BATTERY: Port = Port(0);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     Ok(Box::new(BatteryDecoder {
         vehicle: Vehicle::new(&options)?,

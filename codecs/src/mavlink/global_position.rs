@@ -2,9 +2,7 @@
 
 use rostrans_core::{
     clock::RosTime,
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -27,6 +25,7 @@ use super::{
     },
     geoid::Geoid,
     ros,
+    uas::MavContext,
     vehicle::{self, Vehicle},
 };
 use crate::{
@@ -72,6 +71,8 @@ const INFO: CodecInfo = CodecInfo {
             qos: Qos::sensor_data(),
         },
     ],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[
         Heartbeat::ID,
@@ -107,7 +108,7 @@ const COMPASS_HDG: Port = Port(6);
 const GP_ORIGIN: Port = Port(7);
 const GP_LP_OFFSET: Port = Port(8);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     let local = ros::header(options.text("frame_id", "map")?);
     let body = ros::header(options.text("child_frame_id", "base_link")?);

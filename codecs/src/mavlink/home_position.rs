@@ -1,9 +1,7 @@
 //! `mavlink.home_position`.
 
 use rostrans_core::{
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -15,6 +13,7 @@ use super::{
     dialect::{GpsRawInt, HomePosition, Message},
     geoid::Geoid,
     ros,
+    uas::MavContext,
     vehicle::{self, Vehicle},
 };
 use crate::{
@@ -39,6 +38,8 @@ const INFO: CodecInfo = CodecInfo {
         msg_type: Some("mavros_msgs/msg/HomePosition"),
         qos: Qos::latched(10),
     }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[GpsRawInt::ID, HomePosition::ID]),
     cost: Cost::Inline,
@@ -48,7 +49,7 @@ const INFO: CodecInfo = CodecInfo {
 
 const HOME: Port = Port(0);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     Ok(Box::new(HomePositionDecoder {
         vehicle: Vehicle::new(&Options::new(cx, &INFO)?)?,
         geoid: Geoid::default(),

@@ -2,9 +2,7 @@
 
 use rostrans_core::{
     clock::RosTime,
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -19,6 +17,7 @@ use super::{
         Attitude, AttitudeQuaternion, Heartbeat, HighresImu, Message, RawImu, ScaledImu, ScaledPressure,
     },
     mode, ros,
+    uas::MavContext,
     vehicle::{self, Vehicle},
 };
 use crate::{
@@ -67,6 +66,8 @@ const INFO: CodecInfo = CodecInfo {
             qos: Qos::sensor_data(),
         },
     ],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[
         Heartbeat::ID,
@@ -99,7 +100,7 @@ const DIFF_PRESSURE: Port = Port(4);
 const TEMPERATURE_IMU: Port = Port(5);
 const TEMPERATURE_BARO: Port = Port(6);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     let header = ros::header(options.text("frame_id", "base_link")?);
     let cov = |name, default| Ok(Cov3::from_stdev(options.number(name, default)?).0);

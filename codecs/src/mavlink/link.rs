@@ -2,17 +2,15 @@
 
 use std::{
     net::SocketAddr,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use bytes::BytesMut;
 use rostrans_core::{
-    codec::{CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Role},
     emit::Emit,
-    rule::{Source, Target},
     transport::{Frame, Framing, Peer},
 };
-use rostrans_mavlink::{Sender, write_v2};
 
 use super::{
     DecodeOnly,
@@ -21,6 +19,7 @@ use super::{
         RequestDataStream, SystemTime,
     },
     stream::{Rates, Request, Requests},
+    uas::{MavContext, Talker, Uas},
     vehicle::{self, Vehicle},
 };
 use crate::options::Options;
@@ -41,6 +40,8 @@ const INFO: CodecInfo = CodecInfo {
     doc: "heartbeat to the vehicle and requests for its data streams; no topics",
     roles: &[Role::Decode],
     ports: &[],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[
         Heartbeat::ID,
@@ -64,22 +65,17 @@ const INFO: CodecInfo = CodecInfo {
     ],
 };
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     let vehicle = Vehicle::new(&options)?;
     let own_sysid = options.int("own_sysid", vehicle.sysid.max(1), 1..=255)?;
     let own_compid = options.int("own_compid", COMPID_ONBOARD_COMPUTER, 1..=255)?;
-    let target = match cx.link.target {
-        Some(Target::Udp(addr)) => Some(addr),
-        _ => None,
-    };
+    cx.uas.set_own_ids(own_sysid, own_compid);
     Ok(Box::new(LinkDecoder {
         vehicle,
-        from: Sender { seq: 0, sysid: own_sysid, compid: own_compid },
-        vehicle_compid: 1,
-        target,
+        uas: Arc::clone(&cx.uas),
+        talker: Talker::new(cx),
         peer: None,
-        learns_peer: matches!(cx.rule.source, Source::Udp(_)),
         heartbeat_period: heartbeat_period(&options)?,
         heartbeat_sent: None,
         rates: Rates {
@@ -89,8 +85,6 @@ fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         request_streams: options.flag("request_streams", true)?,
         requests: Requests::default(),
         boot_ms: None,
-        payload: BytesMut::new(),
-        frame: BytesMut::new(),
     }))
 }
 
@@ -109,15 +103,10 @@ fn heartbeat_period(options: &Options<'_>) -> Result<Option<Duration>, CodecErro
 
 struct LinkDecoder {
     vehicle: Vehicle,
-    from: Sender,
-    /// Component of the vehicle's heartbeats.
-    vehicle_compid: u8,
-    /// Where the link says to send.
-    target: Option<SocketAddr>,
+    uas: Arc<Uas>,
+    talker: Talker,
     /// Where the vehicle's frames come from.
     peer: Option<SocketAddr>,
-    /// Without a target there is nobody to send to before a peer was heard.
-    learns_peer: bool,
     heartbeat_period: Option<Duration>,
     heartbeat_sent: Option<Instant>,
     rates: Rates,
@@ -125,21 +114,22 @@ struct LinkDecoder {
     requests: Requests,
     /// Last time since boot; it goes back when the autopilot restarts.
     boot_ms: Option<u32>,
-    payload: BytesMut,
-    frame: BytesMut,
 }
 
 impl Decoder for LinkDecoder {
     fn decode(&mut self, frame: &Frame<'_>, _: &mut Emit<'_>) -> Result<(), DecodeError> {
         let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
-        if let Peer::Udp(addr) = frame.peer {
+        if let Peer::Udp(addr) = frame.peer
+            && self.peer != Some(addr)
+        {
             self.peer = Some(addr);
+            self.uas.set_peer(addr);
         }
         let payload = packet.payload;
         match packet.msgid {
             Heartbeat::ID => {
                 let Some(beat) = self.vehicle.heartbeat(&packet, frame.received) else { return Ok(()) };
-                self.vehicle_compid = packet.compid;
+                self.uas.set_target_component(packet.compid);
                 if beat.connects {
                     self.boot_ms = None;
                     self.start_requests(frame.received);
@@ -156,8 +146,9 @@ impl Decoder for LinkDecoder {
             }
             CommandAck::ID => {
                 let ack = CommandAck::decode(payload);
-                let for_us = (ack.target_system == 0 || ack.target_system == self.from.sysid)
-                    && (ack.target_component == 0 || ack.target_component == self.from.compid);
+                let (sysid, compid) = self.uas.own_ids();
+                let for_us = (ack.target_system == 0 || ack.target_system == sysid)
+                    && (ack.target_component == 0 || ack.target_component == compid);
                 if ack.command == SET_MESSAGE_INTERVAL && for_us {
                     self.requests.acknowledged(ack.result);
                 }
@@ -172,7 +163,7 @@ impl Decoder for LinkDecoder {
         if self.vehicle.fell_silent(now) {
             self.requests.stop();
         }
-        if self.learns_peer && self.target.or(self.peer).is_none() {
+        if !self.talker.has_receiver() {
             return;
         }
         let period = self.heartbeat_period;
@@ -182,7 +173,7 @@ impl Decoder for LinkDecoder {
             // Kept on its own grid, so that coarse ticks do not slow the rate down.
             let next = self.heartbeat_sent.map(|sent| sent + period);
             self.heartbeat_sent = next.filter(|next| !due(Some(*next), period)).or(Some(now));
-            self.send(&HEARTBEAT, out);
+            self.talker.send(&HEARTBEAT, out);
         }
         if let Some(request) = self.requests.poll(now) {
             self.send_request(request, out);
@@ -211,12 +202,12 @@ impl LinkDecoder {
             Request::Stream { stream, rate_hz } => {
                 let message = RequestDataStream {
                     req_message_rate: rate_hz,
-                    target_system: self.vehicle_sysid(),
-                    target_component: self.vehicle_compid,
+                    target_system: self.uas.target_system(),
+                    target_component: self.uas.target_component(),
                     req_stream_id: stream,
                     start_stop: 1,
                 };
-                self.send(&message, out);
+                self.talker.send(&message, out);
             }
             Request::Interval { msgid, interval_us } => {
                 // Message ids have 24 bits: exact in a float.
@@ -241,27 +232,11 @@ impl LinkDecoder {
             param6: 0.0,
             param7: 0.0,
             command,
-            target_system: self.vehicle_sysid(),
-            target_component: self.vehicle_compid,
+            target_system: self.uas.target_system(),
+            target_component: self.uas.target_component(),
             confirmation: 0,
         };
-        self.send(&message, out);
-    }
-
-    /// 0 (all) when any vehicle is taken.
-    fn vehicle_sysid(&self) -> u8 {
-        self.vehicle.sysid
-    }
-
-    fn send<M: Message>(&mut self, message: &M, out: &mut Emit<'_>) {
-        self.payload.clear();
-        message.encode(&mut self.payload);
-        self.frame.clear();
-        let written = write_v2(&mut self.frame, self.from, M::ID, &self.payload, M::CRC_EXTRA);
-        if written.is_ok() {
-            self.from.seq = self.from.seq.wrapping_add(1);
-            out.send_to(&self.frame, self.target.or(self.peer));
-        }
+        self.talker.send(&message, out);
     }
 }
 

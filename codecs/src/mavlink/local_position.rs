@@ -2,9 +2,7 @@
 
 use rostrans_core::{
     clock::RosTime,
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -22,6 +20,7 @@ use super::{
     attitude::AttitudeTracker,
     dialect::{Attitude, AttitudeQuaternion, Heartbeat, LocalPositionNed, LocalPositionNedCov, Message},
     ros,
+    uas::MavContext,
     vehicle::{self, Vehicle},
 };
 use crate::{
@@ -73,6 +72,8 @@ const INFO: CodecInfo = CodecInfo {
             qos: Qos::sensor_data(),
         },
     ],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[
         Heartbeat::ID,
@@ -101,7 +102,7 @@ const POSE_COV: Port = Port(4);
 const VELOCITY_BODY_COV: Port = Port(5);
 const ACCEL: Port = Port(6);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     let local = ros::header(options.text("frame_id", "map")?);
     let body = ros::header(options.text("child_frame_id", "base_link")?);

@@ -9,15 +9,22 @@ use rostrans_core::codec::{Codec, CodecContext, CodecError, CodecInfo, Decoder};
 mod altitude;
 mod attitude;
 mod battery;
+mod command;
+mod control;
 pub mod dialect;
 mod estimator;
+mod external;
+mod extras;
+mod ftp;
 mod geoid;
 mod global_position;
 mod home_position;
 mod imu;
 mod link;
 mod local_position;
+mod mission;
 pub mod mode;
+mod param;
 mod raw;
 mod rc;
 mod ros;
@@ -25,32 +32,51 @@ mod state;
 mod statustext;
 mod stream;
 mod sys_status;
+mod uas;
 mod vehicle;
 mod vfr_hud;
 
 use std::sync::Arc;
 
+use uas::{Fleet, MavContext};
 pub use vehicle::TIMEOUT;
 
-/// All codecs of this module.
-pub(crate) fn codecs() -> [Arc<dyn Codec>; 14] {
-    [
-        Arc::new(raw::MavlinkCodec),
-        Arc::new(state::CODEC),
-        Arc::new(imu::CODEC),
-        Arc::new(local_position::CODEC),
-        Arc::new(global_position::CODEC),
-        Arc::new(battery::CODEC),
-        Arc::new(sys_status::CODEC),
-        Arc::new(statustext::CODEC),
-        Arc::new(rc::CODEC),
-        Arc::new(altitude::CODEC),
-        Arc::new(vfr_hud::CODEC),
-        Arc::new(home_position::CODEC),
-        Arc::new(estimator::CODEC),
-        Arc::new(link::CODEC),
-    ]
+/// All codecs of this module; they share what they know of their vehicles.
+pub(crate) fn codecs() -> Vec<Arc<dyn Codec>> {
+    let fleet = Fleet::default();
+    let groups = [
+        TELEMETRY,
+        control::CODECS,
+        command::CODECS,
+        mission::CODECS,
+        param::CODECS,
+        ftp::CODECS,
+        external::CODECS,
+        extras::CODECS,
+    ];
+    let described = groups.into_iter().flatten().map(|codec| {
+        let codec: Arc<dyn Codec> = Arc::new(OfFleet { codec: *codec, fleet: fleet.clone() });
+        codec
+    });
+    std::iter::once(Arc::new(raw::MavlinkCodec) as Arc<dyn Codec>).chain(described).collect()
 }
+
+/// What vehicles tell at all times.
+const TELEMETRY: &[DecodeOnly] = &[
+    state::CODEC,
+    imu::CODEC,
+    local_position::CODEC,
+    global_position::CODEC,
+    battery::CODEC,
+    sys_status::CODEC,
+    statustext::CODEC,
+    rc::CODEC,
+    altitude::CODEC,
+    vfr_hud::CODEC,
+    home_position::CODEC,
+    estimator::CODEC,
+    link::CODEC,
+];
 
 /// A codec that is a description and a decoder.
 #[derive(Clone, Copy)]
@@ -60,19 +86,25 @@ pub(crate) struct DecodeOnly {
 }
 
 impl DecodeOnly {
-    pub(crate) const fn new(info: &'static CodecInfo, build: BuildDecoder) -> Self {
+    const fn new(info: &'static CodecInfo, build: BuildDecoder) -> Self {
         Self { info, build }
     }
 }
 
-impl Codec for DecodeOnly {
+/// A codec with the vehicles it may be about.
+struct OfFleet {
+    codec: DecodeOnly,
+    fleet: Fleet,
+}
+
+impl Codec for OfFleet {
     fn info(&self) -> &'static CodecInfo {
-        self.info
+        self.codec.info
     }
 
     fn decoder(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
-        (self.build)(cx)
+        (self.codec.build)(&MavContext { codec: *cx, uas: self.fleet.of(cx) })
     }
 }
 
-type BuildDecoder = fn(&CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError>;
+type BuildDecoder = fn(&MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError>;

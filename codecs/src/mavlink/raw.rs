@@ -33,6 +33,8 @@ const INFO: CodecInfo = CodecInfo {
         msg_type: Some("mavros_msgs/msg/Mavlink"),
         qos: Qos::sensor_data().with_depth(1000),
     }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::All,
     cost: Cost::Inline,

@@ -1,9 +1,7 @@
 //! `mavlink.rc`: remote control inputs and servo outputs.
 
 use rostrans_core::{
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -15,6 +13,7 @@ use super::{
     DecodeOnly,
     dialect::{Heartbeat, Message, RcChannels, RcChannelsRaw, ServoOutputRaw},
     ros,
+    uas::MavContext,
     vehicle::{self, Vehicle},
 };
 use crate::options::Options;
@@ -35,6 +34,8 @@ const INFO: CodecInfo = CodecInfo {
         PortInfo { name: "in", msg_type: Some("mavros_msgs/msg/RCIn"), qos: Qos::reliable() },
         PortInfo { name: "out", msg_type: Some("mavros_msgs/msg/RCOut"), qos: Qos::reliable() },
     ],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[Heartbeat::ID, RcChannelsRaw::ID, ServoOutputRaw::ID, RcChannels::ID]),
     cost: Cost::Inline,
@@ -45,7 +46,7 @@ const INFO: CodecInfo = CodecInfo {
 const IN: Port = Port(0);
 const OUT: Port = Port(1);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let vehicle = Vehicle::new(&Options::new(cx, &INFO)?)?;
     Ok(Box::new(RcDecoder {
         vehicle,

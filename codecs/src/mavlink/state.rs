@@ -3,9 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rostrans_core::{
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -17,6 +15,7 @@ use super::{
     DecodeOnly,
     dialect::{ExtendedSysState, Heartbeat, Message},
     mode, ros,
+    uas::MavContext,
     vehicle::{self, TIMEOUT, Vehicle},
 };
 use crate::options::Options;
@@ -42,6 +41,8 @@ const INFO: CodecInfo = CodecInfo {
             qos: Qos::latched(10),
         },
     ],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[Heartbeat::ID, ExtendedSysState::ID]),
     cost: Cost::Inline,
@@ -52,7 +53,7 @@ const INFO: CodecInfo = CodecInfo {
 const STATE: Port = Port(0);
 const EXTENDED_STATE: Port = Port(1);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     Ok(Box::new(StateDecoder {
         rule: cx.rule.rule_id.as_str().to_owned(),

@@ -3,9 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rostrans_core::{
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -17,6 +15,7 @@ use super::{
     DecodeOnly,
     dialect::{Message, Statustext},
     ros,
+    uas::MavContext,
     vehicle::{self, Vehicle},
 };
 use crate::options::Options;
@@ -38,6 +37,8 @@ const INFO: CodecInfo = CodecInfo {
         msg_type: Some("mavros_msgs/msg/StatusText"),
         qos: Qos::sensor_data(),
     }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[Statustext::ID]),
     cost: Cost::Inline,
@@ -47,7 +48,7 @@ const INFO: CodecInfo = CodecInfo {
 
 const RECV: Port = Port(0);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     Ok(Box::new(StatustextDecoder {
         vehicle: Vehicle::new(&options)?,

@@ -1,9 +1,7 @@
 //! `mavlink.sys_status`.
 
 use rostrans_core::{
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -15,6 +13,7 @@ use super::{
     battery::COMPID_GIMBAL,
     dialect::{Message, SysStatus},
     ros,
+    uas::MavContext,
     vehicle::{self, Vehicle},
 };
 use crate::options::Options;
@@ -33,6 +32,8 @@ const INFO: CodecInfo = CodecInfo {
         msg_type: Some("mavros_msgs/msg/SysStatus"),
         qos: Qos::latched(10),
     }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[SysStatus::ID]),
     cost: Cost::Inline,
@@ -42,7 +43,7 @@ const INFO: CodecInfo = CodecInfo {
 
 const SYS_STATUS: Port = Port(0);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let vehicle = Vehicle::new(&Options::new(cx, &INFO)?)?;
     Ok(Box::new(SysStatusDecoder { vehicle, status: RosSysStatus::default() }))
 }

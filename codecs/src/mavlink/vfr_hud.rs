@@ -1,9 +1,7 @@
 //! `mavlink.vfr_hud`.
 
 use rostrans_core::{
-    codec::{
-        CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role,
-    },
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -14,6 +12,7 @@ use super::{
     DecodeOnly,
     dialect::{Message, VfrHud},
     ros,
+    uas::MavContext,
     vehicle::{self, Vehicle},
 };
 use crate::options::Options;
@@ -28,6 +27,8 @@ const INFO: CodecInfo = CodecInfo {
     doc: "airspeed, groundspeed, heading, throttle, altitude, climb",
     roles: &[Role::Decode],
     ports: &[PortInfo { name: "vfr_hud", msg_type: Some("mavros_msgs/msg/VfrHud"), qos: Qos::reliable() }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[VfrHud::ID]),
     cost: Cost::Inline,
@@ -37,7 +38,7 @@ const INFO: CodecInfo = CodecInfo {
 
 const VFR_HUD: Port = Port(0);
 
-fn build(cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let vehicle = Vehicle::new(&Options::new(cx, &INFO)?)?;
     Ok(Box::new(VfrHudDecoder { vehicle, hud: RosVfrHud::default() }))
 }

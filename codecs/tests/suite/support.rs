@@ -15,7 +15,10 @@ use rostrans_codecs::mavlink::dialect::{Heartbeat, Message};
 use rostrans_core::{
     adapter::{PublishError, Publisher},
     clock::{Clock, RosTime},
-    codec::{Codec, CodecContext, CodecError, DecodeError, Decoder},
+    codec::{
+        CallId, Codec, CodecContext, CodecError, CodecInfo, DecodeError, Decoder, EncodeError, Port, Sample,
+        ServiceInfo,
+    },
     diag::Origin,
     emit::{Emit, Outlet},
     rule::{CodecOptions, Direction, ForwardRule, LinkConfig, Source, Target, UdpBind},
@@ -79,7 +82,11 @@ pub(crate) fn build<T>(
 /// A decoder under test.
 pub(crate) struct Bench {
     decoder: Box<dyn Decoder>,
+    info: &'static CodecInfo,
     ports: Vec<(&'static str, TypeName, Arc<Recorder>)>,
+    answers: Vec<(CallId, CdrBytes)>,
+    /// The service of each call, by its number.
+    calls: Vec<&'static ServiceInfo>,
     outlets: Vec<Option<Outlet>>,
     pool: BytesMut,
     sink: Outbox,
@@ -111,9 +118,10 @@ impl Bench {
     pub(crate) fn of(rule: &ForwardRule) -> Self {
         let decoder = build(rule, |codec, cx| codec.decoder(cx)).unwrap();
         let link = &rule.links[0];
+        let info = codec(link.codec.as_ref().unwrap().as_str()).info();
         let mut ports = Vec::new();
         let mut outlets = Vec::new();
-        for port in codec(link.codec.as_ref().unwrap().as_str()).info().ports {
+        for port in info.ports {
             let msg_type = match port.msg_type {
                 Some(name) => TypeName::message(name).unwrap(),
                 None => link.topic.as_ref().unwrap().msg_type.clone(),
@@ -129,7 +137,10 @@ impl Bench {
         let now = Instant::now();
         Self {
             decoder,
+            info,
             ports,
+            answers: Vec::new(),
+            calls: Vec::new(),
             outlets,
             pool: BytesMut::new(),
             sink: Outbox::default(),
@@ -144,9 +155,59 @@ impl Bench {
     pub(crate) fn frame(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
         let tag = Packet::parse(bytes).map(|packet| packet.msgid);
         let frame = Frame { bytes, peer: Peer::Udp(PEER), received: self.now, tag };
-        let Self { decoder, outlets, pool, sink, clock, stats, now, .. } = self;
-        let mut out = Emit::new(outlets, pool, Some(sink), Some(frame.peer), clock, *now, stats);
+        let (decoder, mut out) = self.parts(Some(frame.peer));
         decoder.decode(&frame, &mut out)
+    }
+
+    /// The decoder and its outputs.
+    fn parts(&mut self, peer: Option<Peer>) -> (&mut dyn Decoder, Emit<'_>) {
+        let Self { decoder, outlets, pool, sink, clock, stats, now, answers, .. } = self;
+        let out = Emit::new(outlets, pool, Some(sink), peer, clock, *now, stats);
+        (&mut **decoder, out.with_answers(answers))
+    }
+
+    /// Publishes a message on the topic of an input; fields that are left out have their defaults.
+    pub(crate) fn sample(&mut self, input: &str, value: &Value) -> Result<(), EncodeError> {
+        let index = self.info.inputs.iter().position(|i| i.name == input);
+        let index = index.unwrap_or_else(|| panic!("no input '{input}'"));
+        let msg_type = TypeName::message(self.info.inputs[index].msg_type.unwrap()).unwrap();
+        let message = self.types.message(&msg_type).unwrap();
+        let payload = message.json_to_cdr(value, &mut BytesMut::new()).unwrap();
+        let stamp = self.clock.stamp(self.now);
+        let (decoder, mut out) = self.parts(None);
+        decoder.sample(Port(u8::try_from(index).unwrap()), &Sample { payload, stamp }, &mut out)
+    }
+
+    /// Calls a service; [`Bench::answers`] has what it answers.
+    pub(crate) fn call(&mut self, service: &str, request: &Value) -> CallId {
+        let index = self.info.services.iter().position(|s| s.name == service);
+        let index = index.unwrap_or_else(|| panic!("no service '{service}'"));
+        let info = &self.info.services[index];
+        let parts = self.types.service(&TypeName::service(info.srv_type).unwrap()).unwrap();
+        let request = parts.request().json_to_cdr(request, &mut BytesMut::new()).unwrap();
+        let call = CallId(self.calls.len() as u64);
+        self.calls.push(info);
+        let (decoder, mut out) = self.parts(None);
+        decoder.call(Port(u8::try_from(index).unwrap()), call, &request, &mut out).unwrap();
+        call
+    }
+
+    /// Answers since the last call, in order.
+    pub(crate) fn answers(&mut self) -> Vec<(CallId, Value)> {
+        let answers = std::mem::take(&mut self.answers);
+        let show = |(call, answer): &(CallId, CdrBytes)| {
+            let info = self.calls[usize::try_from(call.0).unwrap()];
+            let parts = self.types.service(&TypeName::service(info.srv_type).unwrap()).unwrap();
+            assert_eq!(parts.response().validate(answer).unwrap(), 0, "octets behind the response");
+            (*call, parts.response().cdr_to_json(answer).unwrap())
+        };
+        answers.iter().map(show).collect()
+    }
+
+    /// The run ends.
+    pub(crate) fn close(&mut self) {
+        let (decoder, mut out) = self.parts(None);
+        decoder.close(&mut out);
     }
 
     /// What the decoder says about its latest error.
@@ -160,9 +221,9 @@ impl Bench {
     }
 
     pub(crate) fn tick(&mut self) {
-        let Self { decoder, outlets, pool, sink, clock, stats, now, .. } = self;
-        let mut out = Emit::new(outlets, pool, Some(sink), None, clock, *now, stats);
-        decoder.tick(*now, &mut out);
+        let now = self.now;
+        let (decoder, mut out) = self.parts(None);
+        decoder.tick(now, &mut out);
     }
 
     /// Lets time pass, ticking each 100 ms.

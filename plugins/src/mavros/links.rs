@@ -3,66 +3,15 @@
 use rostrans_core::{
     codec::CodecInfo,
     diag::{Diagnostic, Origin},
-    param::Settings,
+    param::{ParamKind, Settings},
     registry::CodecRegistry,
     rule::{LinkConfig, Target},
-    topic::{TopicName, TopicSpec},
+    topic::{ServiceSpec, TopicName, TopicSpec},
 };
 use rostrans_schema::TypeName;
 use serde_json::{Value, json};
 
-use super::NAME;
-
-/// Codecs in the order of their links, each with the topic of each port, relative to the prefix.
-const TOPICS: &[(&str, &[(&str, &str)])] = &[
-    ("mavlink.state", &[("state", "state"), ("extended_state", "extended_state")]),
-    (
-        "mavlink.imu",
-        &[
-            ("data", "imu/data"),
-            ("data_raw", "imu/data_raw"),
-            ("mag", "imu/mag"),
-            ("static_pressure", "imu/static_pressure"),
-            ("diff_pressure", "imu/diff_pressure"),
-            ("temperature_imu", "imu/temperature_imu"),
-            ("temperature_baro", "imu/temperature_baro"),
-        ],
-    ),
-    (
-        "mavlink.local_position",
-        &[
-            ("pose", "local_position/pose"),
-            ("velocity_local", "local_position/velocity_local"),
-            ("velocity_body", "local_position/velocity_body"),
-            ("odom", "local_position/odom"),
-            ("pose_cov", "local_position/pose_cov"),
-            ("velocity_body_cov", "local_position/velocity_body_cov"),
-            ("accel", "local_position/accel"),
-        ],
-    ),
-    (
-        "mavlink.global_position",
-        &[
-            ("global", "global_position/global"),
-            ("raw_fix", "global_position/raw/fix"),
-            ("raw_gps_vel", "global_position/raw/gps_vel"),
-            ("raw_satellites", "global_position/raw/satellites"),
-            ("local", "global_position/local"),
-            ("rel_alt", "global_position/rel_alt"),
-            ("compass_hdg", "global_position/compass_hdg"),
-            ("gp_origin", "global_position/gp_origin"),
-            ("gp_lp_offset", "global_position/gp_lp_offset"),
-        ],
-    ),
-    ("mavlink.battery", &[("battery", "battery")]),
-    ("mavlink.sys_status", &[("sys_status", "sys_status")]),
-    ("mavlink.statustext", &[("recv", "statustext/recv")]),
-    ("mavlink.rc", &[("in", "rc/in"), ("out", "rc/out")]),
-    ("mavlink.altitude", &[("altitude", "altitude")]),
-    ("mavlink.vfr_hud", &[("vfr_hud", "vfr_hud")]),
-    ("mavlink.home_position", &[("home", "home_position/home")]),
-    ("mavlink.estimator_status", &[("estimator_status", "estimator_status")]),
-];
+use super::{NAME, params, surface};
 
 /// All links of one vehicle.
 ///
@@ -76,19 +25,29 @@ pub(super) fn of_vehicle(
     let codecs = rostrans_codecs::builtin();
     let exact = settings.text("mavros_compat") == "exact";
     let mut talk = link("link", "mavlink.link", id);
-    talk.target = target;
+    talk.target.clone_from(&target);
     option(&mut talk, "imu_rate", settings.int("mavros_imu_stream_rate").into());
     option(&mut talk, "stream_rate", settings.int("mavros_stream_rate").into());
     let mut links = vec![talk];
-    for (codec, topics) in TOPICS {
-        let Some(info) = codecs.get(codec).map(|codec| codec.info()) else { continue };
-        let mut link = link(codec.trim_start_matches("mavlink."), codec, id);
+    for surface in surface::all() {
+        let Some(info) = codecs.get(surface.codec).map(|codec| codec.info()) else { continue };
+        let mut link = link(surface.codec.trim_start_matches("mavlink."), surface.codec, id);
+        if !info.inputs.is_empty() || !info.services.is_empty() {
+            link.target.clone_from(&target);
+        }
         if exact && info.options.iter().any(|(name, _)| *name == "exact") {
             option(&mut link, "exact", json!(true));
         }
-        for (port, topic) in *topics {
-            let spec = topic_spec(info, port, &format!("{prefix}/{topic}"), settings)?;
+        for (port, topic) in surface.topics {
+            let spec = topic_spec(info, port, &absolute(prefix, topic), settings)?;
             link.ports.insert((*port).into(), spec);
+        }
+        for (service, name) in surface.services {
+            let spec = service_spec(info, service, &absolute(prefix, name), settings)?;
+            link.services.insert((*service).into(), spec);
+        }
+        for (name, key) in surface.options {
+            option(&mut link, name, value(settings, key));
         }
         links.push(link);
     }
@@ -103,6 +62,16 @@ fn raw(id: u8, codecs: &CodecRegistry, settings: &Settings) -> Result<LinkConfig
         raw.topic = Some(topic_spec(info, "mavlink", &format!("/uas{id}/mavlink_source"), settings)?);
     }
     Ok(raw)
+}
+
+/// A parameter's value as a codec's option.
+fn value(settings: &Settings, key: &str) -> Value {
+    match params::ALL.iter().find(|def| def.key == key).map(|def| def.kind) {
+        Some(ParamKind::Bool) => settings.flag(key).into(),
+        Some(ParamKind::Int { .. }) => settings.int(key).into(),
+        Some(ParamKind::Number { .. }) => settings.number(key).into(),
+        Some(ParamKind::Text | ParamKind::Choice(_)) | None => settings.text(key).into(),
+    }
 }
 
 fn link(name: &str, codec: &str, id: u8) -> LinkConfig {
@@ -122,18 +91,39 @@ fn topic_spec(
     name: &str,
     settings: &Settings,
 ) -> Result<TopicSpec, Diagnostic> {
-    let fail =
-        |message: String, help: &str| Diagnostic::error(settings.origin("mavros_prefix"), message, help);
-    let declared = info.ports.iter().find(|p| p.name == port);
+    let declared = info.ports.iter().chain(info.inputs).find(|p| p.name == port);
     let typed = declared.and_then(|p| Some((TypeName::message(p.msg_type?).ok()?, p.qos)));
-    let Some((msg_type, qos)) = typed else {
-        return Err(fail(
-            format!("codec '{}' has no typed port '{port}'", info.name),
-            "this is a bug in rostrans",
-        ));
+    let Some((msg_type, qos)) = typed else { return Err(missing(info, "typed port", port, settings)) };
+    Ok(TopicSpec { name: parse_name(name, settings)?, msg_type, qos })
+}
+
+/// A service with the type the codec declares.
+fn service_spec(
+    info: &CodecInfo,
+    service: &str,
+    name: &str,
+    settings: &Settings,
+) -> Result<ServiceSpec, Diagnostic> {
+    let declared = info.services.iter().find(|s| s.name == service);
+    let Some(srv_type) = declared.and_then(|s| TypeName::service(s.srv_type).ok()) else {
+        return Err(missing(info, "service", service, settings));
     };
-    match TopicName::parse(name) {
-        Ok(name) => Ok(TopicSpec { name, msg_type, qos }),
-        Err(error) => Err(fail(format!("'mavros_prefix' makes no topic: {error}"), "")),
-    }
+    Ok(ServiceSpec { name: parse_name(name, settings)?, srv_type })
+}
+
+/// A name under the prefix; one that starts with `/` is outside it.
+fn absolute(prefix: &str, name: &str) -> String {
+    if name.starts_with('/') { name.to_owned() } else { format!("{prefix}/{name}") }
+}
+
+fn parse_name(name: &str, settings: &Settings) -> Result<TopicName, Diagnostic> {
+    TopicName::parse(name).map_err(|error| {
+        let message = format!("'mavros_prefix' makes no topic: {error}");
+        Diagnostic::error(settings.origin("mavros_prefix"), message, "")
+    })
+}
+
+fn missing(info: &CodecInfo, what: &str, name: &str, settings: &Settings) -> Diagnostic {
+    let message = format!("codec '{}' has no {what} '{name}'", info.name);
+    Diagnostic::error(settings.origin("mavros_prefix"), message, "this is a bug in rostrans")
 }

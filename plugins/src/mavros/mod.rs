@@ -13,6 +13,7 @@ use crate::address;
 
 mod links;
 mod params;
+mod surface;
 
 /// One rule for each vehicle, `mavros_<id>`: MAVLink in, `<prefix>/...` out.
 ///
@@ -29,7 +30,7 @@ impl Plugin for Mavros {
     }
 
     fn params(&self) -> &'static [ParamDef] {
-        params::PARAMS
+        &params::ALL
     }
 
     fn enabled(&self, settings: &Settings) -> bool {

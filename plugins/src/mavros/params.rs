@@ -1,11 +1,19 @@
 //! Parameters of the `mavros` plugin.
 
+use std::sync::LazyLock;
+
 use rostrans_core::param::{ParamDef, ParamKind};
+
+use super::surface;
 
 const PORT: ParamKind = ParamKind::Int { min: 1, max: 65535 };
 const PORT_OR_NONE: ParamKind = ParamKind::Int { min: 0, max: 65535 };
 
-pub(super) const PARAMS: &[ParamDef] = &[
+/// Of the module itself and of all its codecs.
+pub(super) static ALL: LazyLock<Vec<ParamDef>> =
+    LazyLock::new(|| PARAMS.iter().chain(surface::params()).copied().collect());
+
+const PARAMS: &[ParamDef] = &[
     ParamDef {
         key: "enable_mavros",
         kind: ParamKind::Bool,

@@ -9,7 +9,7 @@ use super::*;
 fn settings(text: &str) -> Settings {
     let mut problems = Vec::new();
     let set = ParamSet::parse("rostrans.param".as_ref(), text, &mut problems);
-    let settings = set.resolve(params::PARAMS, &mut problems);
+    let settings = set.resolve(&params::ALL, &mut problems);
     assert!(problems.is_empty(), "{problems:?}");
     settings
 }
@@ -219,7 +219,7 @@ fn every_problem_is_reported_with_place_and_remedy() {
             let (key, value) = line.split_once('=').unwrap();
             set.set(key, if value.is_empty() { ":9" } else { value }, Origin::CommandLine);
         }
-        set.resolve(params::PARAMS, &mut Vec::new())
+        set.resolve(&params::ALL, &mut Vec::new())
     });
     assert!(problems.unwrap_err()[0].to_string().starts_with("command line: '"));
 }

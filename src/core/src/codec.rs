@@ -36,6 +36,19 @@ pub struct PortInfo {
     pub qos: Qos,
 }
 
+/// One service a decoder answers.
+#[derive(Clone, Copy, Debug)]
+pub struct ServiceInfo {
+    /// Name used in `services:`.
+    pub name: &'static str,
+    /// Service type in the ROS 2 spelling.
+    pub srv_type: &'static str,
+}
+
+/// One service call that waits for its answer; unique within a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId(pub u64);
+
 /// Which frames a decoder wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
@@ -76,8 +89,13 @@ pub struct CodecInfo {
     pub doc: &'static str,
     /// What it can do.
     pub roles: &'static [Role],
-    /// Its topics; port 0 is the link's `topic`.
+    /// The topics it publishes (an encoder: reads); port 0 is the link's `topic`.
     pub ports: &'static [PortInfo],
+    /// Topics a decoder reads besides its frames ([`Decoder::sample`]); bound in `ports:` like the others, by names
+    /// that differ from theirs.
+    pub inputs: &'static [PortInfo],
+    /// Services a decoder answers ([`Decoder::call`]); bound in `services:`.
+    pub services: &'static [ServiceInfo],
     /// How its bytes are framed.
     pub framing: Framing,
     /// Frames its decoder wants.
@@ -155,6 +173,10 @@ pub trait Codec: Send + Sync + 'static {
 }
 
 /// Frames to topics, for one link.
+///
+/// A decoder can be the whole conversation with a device: it may send frames, read topics
+/// ([`CodecInfo::inputs`]) and answer services ([`CodecInfo::services`]). One with inputs or services must be
+/// [`Cost::Queued`]: frames, samples, calls and ticks then come one at a time, in the rule's own task.
 pub trait Decoder: Send {
     /// Handles one frame; publishes through `out`.
     ///
@@ -163,6 +185,35 @@ pub trait Decoder: Send {
 
     /// Periodic call, every [`CodecInfo::tick`], whether or not frames arrive.
     fn tick(&mut self, _now: Instant, _out: &mut Emit<'_>) {}
+
+    /// When [`Decoder::tick`] shall run once more besides [`CodecInfo::tick`]; asked after each call of another method.
+    fn next_due(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Handles one sample of the topic bound to [`CodecInfo::inputs`]`[input]`.
+    ///
+    /// **Errors**: the sample does not fit the codec; it is counted.
+    fn sample(&mut self, _input: Port, _sample: &Sample, _out: &mut Emit<'_>) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    /// Handles one call of the service bound to [`CodecInfo::services`]`[service]`; answers it through
+    /// [`Emit::answer`], now or in any later call of this decoder. A call that is never answered hangs its caller.
+    ///
+    /// **Errors**: the request does not fit the codec; the call gets no answer.
+    fn call(
+        &mut self,
+        _service: Port,
+        _call: CallId,
+        _request: &CdrBytes,
+        _out: &mut Emit<'_>,
+    ) -> Result<(), EncodeError> {
+        Err(EncodeError::Cdr("the codec answers no service"))
+    }
+
+    /// The run ends: the last chance to answer open calls.
+    fn close(&mut self, _out: &mut Emit<'_>) {}
 
     /// The latest error in its own words, naming the field; asked for when a log line is written. `None` leaves
     /// the text of the [`DecodeError`].

@@ -8,7 +8,7 @@ use rostrans_cdr::{CdrBytes, CdrEncode, to_cdr};
 use crate::{
     adapter::Publisher,
     clock::{Clock, RosTime},
-    codec::Port,
+    codec::{CallId, Port},
     rate::RateLimiter,
     stats::LinkStats,
     transport::{ByteSink, Peer},
@@ -33,6 +33,7 @@ pub struct Emit<'a> {
     clock: &'a dyn Clock,
     at: Instant,
     stats: &'a LinkStats,
+    answers: Option<&'a mut Vec<(CallId, CdrBytes)>>,
 }
 
 impl<'a> Emit<'a> {
@@ -48,7 +49,20 @@ impl<'a> Emit<'a> {
         at: Instant,
         stats: &'a LinkStats,
     ) -> Self {
-        Self { outlets, pool, sink, peer, clock, at, stats }
+        Self { outlets, pool, sink, peer, clock, at, stats, answers: None }
+    }
+
+    /// Takes answers to service calls into `answers`; without this they are lost.
+    #[must_use]
+    pub fn with_answers(self, answers: &'a mut Vec<(CallId, CdrBytes)>) -> Self {
+        Self { answers: Some(answers), ..self }
+    }
+
+    /// Answers a service call. A call is answered once; what is not open any more is ignored.
+    pub fn answer<M: CdrEncode + ?Sized>(&mut self, call: CallId, response: &M) {
+        if let Some(answers) = &mut self.answers {
+            answers.push((call, to_cdr(response, self.pool)));
+        }
     }
 
     /// The stamp of this call: when the frame was received (or the tick ran), on the ROS clock.

@@ -78,6 +78,8 @@ mod tests {
         doc: "",
         roles: &[],
         ports: &[],
+        inputs: &[],
+        services: &[],
         framing: Framing::Datagram,
         interest: Interest::All,
         cost: Cost::Inline,

@@ -213,8 +213,10 @@ pub struct LinkConfig {
     pub codec: Option<CodecName>,
     /// Topic bound to the codec's first port (`topic`+`msg_type`, or `send_ros_config`).
     pub topic: Option<TopicSpec>,
-    /// Topics bound to the codec's other ports by name.
+    /// Topics bound to the codec's other ports and inputs by name.
     pub ports: BTreeMap<PortName, TopicSpec>,
+    /// Services bound to those the codec answers, by name.
+    pub services: BTreeMap<PortName, ServiceSpec>,
     /// Service, for the two service directions.
     pub service: Option<ServiceSpec>,
     /// Where outgoing bytes go.
@@ -235,6 +237,7 @@ impl LinkConfig {
             codec,
             topic: None,
             ports: BTreeMap::new(),
+            services: BTreeMap::new(),
             service: None,
             target: None,
             rate_limit: None,

@@ -14,6 +14,13 @@ pub enum ParamKind {
         /// Largest allowed.
         max: i64,
     },
+    /// A number within bounds.
+    Number {
+        /// Smallest allowed.
+        min: f64,
+        /// Largest allowed.
+        max: f64,
+    },
     /// Any text.
     Text,
     /// One of these words.
@@ -26,12 +33,13 @@ impl ParamKind {
         match self {
             Self::Bool => "true or false".to_owned(),
             Self::Int { min, max } => format!("{min} to {max}"),
+            Self::Number { min, max } => format!("number from {min} to {max}"),
             Self::Text => "text".to_owned(),
             Self::Choice(words) => words.join(" | "),
         }
     }
 
-    /// Brings a value to its canonical spelling: `Yes` becomes `true`, ` 007` becomes `7`, `DEBUG` becomes `debug`.
+    /// Brings a value to its canonical spelling: `Yes` becomes `true`, ` 007` becomes `7`, `1e2` becomes `100`, `DEBUG` becomes `debug`.
     ///
     /// **Errors**: what is allowed, as a remedy.
     pub(crate) fn canonical(self, value: &str) -> Result<String, String> {
@@ -43,6 +51,10 @@ impl ParamKind {
             Self::Int { min, max } => match value.parse::<i64>() {
                 Ok(n) if (min..=max).contains(&n) => Ok(n.to_string()),
                 _ => Err(format!("write a whole number from {min} to {max}")),
+            },
+            Self::Number { min, max } => match value.parse::<f64>() {
+                Ok(n) if (min..=max).contains(&n) => Ok(n.to_string()),
+                _ => Err(format!("write a number from {min} to {max}")),
             },
             Self::Text => Ok(value.to_owned()),
             Self::Choice(words) => words

@@ -42,6 +42,11 @@ impl Settings {
         self.text(key).parse().unwrap_or_default()
     }
 
+    /// The value of a [`ParamKind::Number`](super::ParamKind::Number) key.
+    pub fn number(&self, key: &str) -> f64 {
+        self.text(key).parse().unwrap_or_default()
+    }
+
     /// Where the value was given.
     pub fn origin(&self, key: &str) -> Origin {
         self.values.get(key).map_or(Origin::Default, |(_, o)| o.clone())

@@ -44,6 +44,8 @@ const BASE: CodecInfo = CodecInfo {
         PortInfo { name: "main", msg_type: None, qos: Qos::reliable() },
         PortInfo { name: "copy", msg_type: None, qos: Qos::reliable() },
     ],
+    inputs: &[],
+    services: &[],
     framing: Framing::Datagram,
     interest: Interest::All,
     cost: Cost::Inline,

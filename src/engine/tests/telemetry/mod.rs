@@ -62,6 +62,8 @@ static INFO: CodecInfo = CodecInfo {
     doc: "a stand-in for a telemetry codec",
     roles: &[Role::Decode],
     ports: &[PortInfo { name: "data", msg_type: None, qos: Qos::sensor_data() }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[WANTED]),
     cost: Cost::Inline,

@@ -27,6 +27,8 @@ static IMU: CodecInfo = CodecInfo {
         PortInfo { name: "data", msg_type: Some("sensor_msgs/msg/Imu"), qos: Qos::latched(3) },
         PortInfo { name: "data_raw", msg_type: Some("sensor_msgs/msg/Imu"), qos: Qos::reliable() },
     ],
+    inputs: &[],
+    services: &[],
     framing: Framing::Mavlink,
     interest: Interest::All,
     cost: Cost::Queued,

@@ -101,6 +101,8 @@ pub(super) static RAW: CodecInfo = CodecInfo {
         msg_type: Some("std_msgs/msg/UInt8MultiArray"),
         qos: Qos::sensor_data(),
     }],
+    inputs: &[],
+    services: &[],
     framing: Framing::Datagram,
     interest: Interest::All,
     cost: Cost::Queued,

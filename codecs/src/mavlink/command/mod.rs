@@ -1,0 +1,6 @@
+//! Commands, modes and rates: the services under `cmd/`, `set_mode`, `set_stream_rate`, `set_message_interval`.
+
+use super::DecodeOnly;
+
+/// The codecs of this module.
+pub(super) const CODECS: &[DecodeOnly] = &[];

@@ -1,0 +1,216 @@
+//! What the codecs of one vehicle share.
+//!
+//! Codecs of one rule with the same `sysid` share a [`Uas`]. Telemetry codecs run in the transport's task and the
+//! others in the rule's, so all of it is atomic; only the address, which is looked at when something is sent, has a
+//! lock.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    ops::Deref,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use bytes::BytesMut;
+use rostrans_core::{
+    clock::RosTime,
+    codec::CodecContext,
+    emit::Emit,
+    rule::{Source, Target},
+};
+use rostrans_mavlink::{Sender, write_v2};
+
+use super::dialect::Message;
+
+/// The vehicles of one registry: by rule and system id.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fleet(Arc<Mutex<HashMap<(Arc<str>, u8), Arc<Uas>>>>);
+
+impl Fleet {
+    /// The vehicle that a link is about.
+    pub(super) fn of(&self, cx: &CodecContext<'_>) -> Arc<Uas> {
+        let option = |name| cx.link.options.0.get(name).and_then(serde_json::Value::as_u64);
+        let sysid = option("sysid").and_then(|sysid| u8::try_from(sysid).ok()).unwrap_or(1);
+        let key = (Arc::clone(&cx.rule.rule_id.0), sysid);
+        let mut vehicles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(vehicles.entry(key).or_insert_with(|| Arc::new(Uas::new(sysid))))
+    }
+}
+
+/// What a MAVLink codec is built from.
+pub(super) struct MavContext<'a> {
+    pub(super) codec: CodecContext<'a>,
+    pub(super) uas: Arc<Uas>,
+}
+
+impl<'a> Deref for MavContext<'a> {
+    type Target = CodecContext<'a>;
+
+    fn deref(&self) -> &CodecContext<'a> {
+        &self.codec
+    }
+}
+
+/// One vehicle as its codecs know it together. `mavlink.link` keeps it up to date.
+#[derive(Debug)]
+pub(super) struct Uas {
+    /// System id of the vehicle; 0 stands for any.
+    sysid: u8,
+    /// Component that heartbeats come from.
+    compid: AtomicU8,
+    own_sysid: AtomicU8,
+    own_compid: AtomicU8,
+    /// Sequence number of the next frame; one for all senders, or receivers would count losses.
+    seq: AtomicU8,
+    /// ROS time minus the vehicle's time since boot in nanoseconds; 0 when not known.
+    time_offset_ns: AtomicI64,
+    /// The geoid's height above the ellipsoid in metres as bits; NaN when not known.
+    undulation_m: AtomicU64,
+    /// Where its frames come from.
+    peer: Mutex<Option<SocketAddr>>,
+}
+
+impl Uas {
+    fn new(sysid: u8) -> Self {
+        Self {
+            sysid,
+            compid: AtomicU8::new(1),
+            own_sysid: AtomicU8::new(sysid.max(1)),
+            own_compid: AtomicU8::new(COMPID_ONBOARD_COMPUTER),
+            seq: AtomicU8::new(0),
+            time_offset_ns: AtomicI64::new(0),
+            undulation_m: AtomicU64::new(f64::NAN.to_bits()),
+            peer: Mutex::new(None),
+        }
+    }
+
+    /// System id that messages to the vehicle name; 0 (all) when any vehicle is taken.
+    pub(super) fn target_system(&self) -> u8 {
+        self.sysid
+    }
+
+    /// Component id that messages to the autopilot name.
+    pub(super) fn target_component(&self) -> u8 {
+        self.compid.load(Relaxed)
+    }
+
+    /// Notes the component of the autopilot's heartbeats.
+    pub(super) fn set_target_component(&self, compid: u8) {
+        self.compid.store(compid, Relaxed);
+    }
+
+    /// Our own system and component id.
+    pub(super) fn own_ids(&self) -> (u8, u8) {
+        (self.own_sysid.load(Relaxed), self.own_compid.load(Relaxed))
+    }
+
+    pub(super) fn set_own_ids(&self, sysid: u8, compid: u8) {
+        self.own_sysid.store(sysid, Relaxed);
+        self.own_compid.store(compid, Relaxed);
+    }
+
+    /// The stamp of something measured `boot_ns` nanoseconds after the vehicle's boot and received at `received`:
+    /// the moment of measurement once the clocks are synchronised, else that of receipt.
+    pub(super) fn stamp(&self, boot_ns: u64, received: RosTime) -> RosTime {
+        match (self.time_offset_ns.load(Relaxed), i64::try_from(boot_ns)) {
+            (0, _) | (_, Err(_)) => received,
+            (offset, Ok(boot)) => RosTime { ns: boot.saturating_add(offset) },
+        }
+    }
+
+    /// Stamp for a `time_boot_ms` field.
+    pub(super) fn stamp_ms(&self, time_boot_ms: u32, received: RosTime) -> RosTime {
+        self.stamp(u64::from(time_boot_ms) * 1_000_000, received)
+    }
+
+    /// Stamp for a `time_usec` field.
+    pub(super) fn stamp_us(&self, time_usec: u64, received: RosTime) -> RosTime {
+        self.stamp(time_usec.saturating_mul(1000), received)
+    }
+
+    /// Sets ROS time minus time since boot in nanoseconds; 0 takes it back.
+    pub(super) fn set_time_offset(&self, offset_ns: i64) {
+        self.time_offset_ns.store(offset_ns, Relaxed);
+    }
+
+    /// The geoid's height above the ellipsoid at the vehicle in metres, 0 while it is not known.
+    pub(super) fn undulation(&self) -> f64 {
+        let known = f64::from_bits(self.undulation_m.load(Relaxed));
+        if known.is_nan() { 0.0 } else { known }
+    }
+
+    pub(super) fn set_undulation(&self, metres: f64) {
+        self.undulation_m.store(metres.to_bits(), Relaxed);
+    }
+
+    /// The UDP address the vehicle's frames come from.
+    pub(super) fn peer(&self) -> Option<SocketAddr> {
+        *self.peer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_peer(&self, addr: SocketAddr) {
+        *self.peer.lock().unwrap_or_else(PoisonError::into_inner) = Some(addr);
+    }
+}
+
+/// Sends messages to the vehicle.
+pub(super) struct Talker {
+    uas: Arc<Uas>,
+    /// Where the link says to send.
+    target: Option<SocketAddr>,
+    /// Over UDP there is nobody to send to before a peer was heard, unless there is a target.
+    learns_peer: bool,
+    payload: BytesMut,
+    frame: BytesMut,
+}
+
+impl Talker {
+    pub(super) fn new(cx: &MavContext<'_>) -> Self {
+        let target = match cx.link.target {
+            Some(Target::Udp(addr)) => Some(addr),
+            _ => None,
+        };
+        Self {
+            uas: Arc::clone(&cx.uas),
+            target,
+            learns_peer: matches!(cx.rule.source, Source::Udp(_)),
+            payload: BytesMut::new(),
+            frame: BytesMut::new(),
+        }
+    }
+
+    /// False while nobody is known to send to.
+    pub(super) fn has_receiver(&self) -> bool {
+        !self.learns_peer || self.target.or_else(|| self.uas.peer()).is_some()
+    }
+
+    /// Sends a message from our own ids. False when there is nobody to send to yet.
+    pub(super) fn send<M: Message>(&mut self, message: &M, out: &mut Emit<'_>) -> bool {
+        let (_, compid) = self.uas.own_ids();
+        self.send_as(compid, message, out)
+    }
+
+    /// Sends a message from another component of ours.
+    pub(super) fn send_as<M: Message>(&mut self, compid: u8, message: &M, out: &mut Emit<'_>) -> bool {
+        let to = self.target.or_else(|| self.uas.peer());
+        if self.learns_peer && to.is_none() {
+            return false;
+        }
+        self.payload.clear();
+        message.encode(&mut self.payload);
+        self.frame.clear();
+        let (sysid, _) = self.uas.own_ids();
+        let from = Sender { seq: self.uas.seq.fetch_add(1, Relaxed), sysid, compid };
+        let written = write_v2(&mut self.frame, from, M::ID, &self.payload, M::CRC_EXTRA);
+        if written.is_ok() {
+            out.send_to(&self.frame, to);
+        }
+        written.is_ok()
+    }
+}
+
+/// `MAV_COMP_ID_ONBOARD_COMPUTER`.
+const COMPID_ONBOARD_COMPUTER: u8 = 191;

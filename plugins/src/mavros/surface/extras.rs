@@ -1,0 +1,9 @@
+//! What else MAVROS bridges.
+
+use rostrans_core::param::ParamDef;
+
+use super::Surface;
+
+pub(super) const SURFACES: &[Surface] = &[];
+
+pub(super) const PARAMS: &[ParamDef] = &[];

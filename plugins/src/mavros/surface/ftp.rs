@@ -1,0 +1,9 @@
+//! Files and logs on the vehicle.
+
+use rostrans_core::param::ParamDef;
+
+use super::Surface;
+
+pub(super) const SURFACES: &[Surface] = &[];
+
+pub(super) const PARAMS: &[ParamDef] = &[];
