@@ -27,12 +27,14 @@ pub mod mode;
 mod param;
 mod raw;
 mod rc;
+mod relay;
 mod ros;
 mod state;
 mod statustext;
 mod stream;
 mod sys_status;
 mod uas;
+mod value;
 mod vehicle;
 mod vfr_hud;
 

@@ -1,6 +1,6 @@
 //! `mavlink`: whole MAVLink frames on ROS.
 
-use bytes::BufMut;
+use bytes::{BufMut, BytesMut};
 use rostrans_cdr::from_cdr;
 use rostrans_core::{
     codec::{
@@ -138,40 +138,46 @@ impl Encoder for MavlinkEncoder {
         if !self.filter.passes(m.sysid, m.compid) {
             return Ok(());
         }
-        let words = usize::from(m.len).div_ceil(8);
-        let words = m.payload64.get(..words).ok_or(EncodeError::OutOfRange("payload64"))?;
-        let signed = m.incompat_flags & rostrans_mavlink::FLAG_SIGNED != 0;
-        let header: &[u8] = match m.magic {
-            STX_V2 => {
-                if m.incompat_flags & !rostrans_mavlink::FLAG_SIGNED != 0 {
-                    return Err(EncodeError::OutOfRange("incompat_flags"));
-                }
-                let signature = if signed { rostrans_mavlink::SIGNATURE } else { 0 };
-                if m.signature.len() != signature {
-                    return Err(EncodeError::OutOfRange("signature"));
-                }
-                let [m0, m1, m2, 0] = m.msgid.to_le_bytes() else {
-                    return Err(EncodeError::OutOfRange("msgid"));
-                };
-                &[STX_V2, m.len, m.incompat_flags, m.compat_flags, m.seq, m.sysid, m.compid, m0, m1, m2]
-            }
-            STX_V1 => {
-                let msgid = u8::try_from(m.msgid).map_err(|_| EncodeError::OutOfRange("msgid"))?;
-                &[STX_V1, m.len, m.seq, m.sysid, m.compid, msgid]
-            }
-            _ => return Err(EncodeError::OutOfRange("magic")),
-        };
-        let frame = out.frame();
-        frame.put_slice(header);
-        for (index, word) in words.iter().enumerate() {
-            let bytes = word.to_le_bytes();
-            let used = usize::from(m.len) - 8 * index;
-            frame.put_slice(bytes.get(..used).unwrap_or(&bytes));
-        }
-        frame.put_u16_le(m.checksum);
-        if m.magic == STX_V2 {
-            frame.put_slice(&m.signature);
-        }
-        Ok(())
+        write(&m, out.frame())
     }
+}
+
+/// Appends the frame that a message describes.
+///
+/// **Errors**: a field that no frame can have; nothing is written then.
+pub(super) fn write(m: &Mavlink, frame: &mut BytesMut) -> Result<(), EncodeError> {
+    let words = usize::from(m.len).div_ceil(8);
+    let words = m.payload64.get(..words).ok_or(EncodeError::OutOfRange("payload64"))?;
+    let signed = m.incompat_flags & rostrans_mavlink::FLAG_SIGNED != 0;
+    let header: &[u8] = match m.magic {
+        STX_V2 => {
+            if m.incompat_flags & !rostrans_mavlink::FLAG_SIGNED != 0 {
+                return Err(EncodeError::OutOfRange("incompat_flags"));
+            }
+            let signature = if signed { rostrans_mavlink::SIGNATURE } else { 0 };
+            if m.signature.len() != signature {
+                return Err(EncodeError::OutOfRange("signature"));
+            }
+            let [m0, m1, m2, 0] = m.msgid.to_le_bytes() else {
+                return Err(EncodeError::OutOfRange("msgid"));
+            };
+            &[STX_V2, m.len, m.incompat_flags, m.compat_flags, m.seq, m.sysid, m.compid, m0, m1, m2]
+        }
+        STX_V1 => {
+            let msgid = u8::try_from(m.msgid).map_err(|_| EncodeError::OutOfRange("msgid"))?;
+            &[STX_V1, m.len, m.seq, m.sysid, m.compid, msgid]
+        }
+        _ => return Err(EncodeError::OutOfRange("magic")),
+    };
+    frame.put_slice(header);
+    for (index, word) in words.iter().enumerate() {
+        let bytes = word.to_le_bytes();
+        let used = usize::from(m.len) - 8 * index;
+        frame.put_slice(bytes.get(..used).unwrap_or(&bytes));
+    }
+    frame.put_u16_le(m.checksum);
+    if m.magic == STX_V2 {
+        frame.put_slice(&m.signature);
+    }
+    Ok(())
 }

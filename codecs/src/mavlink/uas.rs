@@ -210,6 +210,16 @@ impl Talker {
         }
         written.is_ok()
     }
+
+    /// Sends a frame that is complete. False when there is nobody to send to yet.
+    pub(super) fn forward(&self, frame: &[u8], out: &mut Emit<'_>) -> bool {
+        let to = self.target.or_else(|| self.uas.peer());
+        let somebody = to.is_some() || !self.learns_peer;
+        if somebody {
+            out.send_to(frame, to);
+        }
+        somebody
+    }
 }
 
 /// `MAV_COMP_ID_ONBOARD_COMPUTER`.

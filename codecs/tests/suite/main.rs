@@ -4,6 +4,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "json!(..) is written where it is used")]
 
 mod example;
+mod extras;
 mod generic;
 mod golden;
 mod link;

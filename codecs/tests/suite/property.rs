@@ -17,8 +17,8 @@ fn telemetry() -> Vec<(&'static str, &'static [u32])> {
     let registry = rostrans_codecs::builtin();
     let codecs = registry.iter().filter(|codec| codec.info().roles.contains(&Role::Decode));
     let ids = codecs.filter_map(|codec| match codec.info().interest {
-        Interest::Tags(ids) => Some((codec.info().name, ids)),
-        Interest::All => None,
+        Interest::Tags(ids) if !ids.is_empty() => Some((codec.info().name, ids)),
+        _ => None,
     });
     ids.collect()
 }
