@@ -39,11 +39,11 @@ pub(super) fn of_vehicle(
             option(&mut link, "exact", json!(true));
         }
         for (port, topic) in surface.topics {
-            let spec = topic_spec(info, port, &absolute(prefix, topic), settings)?;
+            let spec = topic_spec(info, port, &absolute(id, prefix, topic), settings)?;
             link.ports.insert((*port).into(), spec);
         }
         for (service, name) in surface.services {
-            let spec = service_spec(info, service, &absolute(prefix, name), settings)?;
+            let spec = service_spec(info, service, &absolute(id, prefix, name), settings)?;
             link.services.insert((*service).into(), spec);
         }
         for (name, key) in surface.options {
@@ -111,9 +111,9 @@ fn service_spec(
     Ok(ServiceSpec { name: parse_name(name, settings)?, srv_type })
 }
 
-/// A name under the prefix; one that starts with `/` is outside it.
-fn absolute(prefix: &str, name: &str) -> String {
-    if name.starts_with('/') { name.to_owned() } else { format!("{prefix}/{name}") }
+/// A name under the prefix; one that starts with `/` is outside it and may have the vehicle's number in it.
+fn absolute(id: u8, prefix: &str, name: &str) -> String {
+    if name.starts_with('/') { name.replace("{id}", &id.to_string()) } else { format!("{prefix}/{name}") }
 }
 
 fn parse_name(name: &str, settings: &Settings) -> Result<TopicName, Diagnostic> {

@@ -127,7 +127,6 @@ fn every_topic_of_the_reference_is_bound() {
     ] {
         assert!(topics.contains(&topic), "{topic}");
     }
-    assert_eq!(topics.len(), 35);
 }
 
 #[test]
@@ -135,6 +134,10 @@ fn every_port_of_every_telemetry_codec_is_bound() {
     let rules = rules("");
     for codec in rostrans_codecs::builtin().iter().filter(|c| c.info().name.starts_with("mavlink.")) {
         let info = codec.info();
+        if !info.inputs.is_empty() || !info.services.is_empty() {
+            // More than telemetry.
+            continue;
+        }
         let link = rules[0].links.iter().find(|l| l.codec.as_ref().unwrap().as_str() == info.name);
         let ports = &link.unwrap_or_else(|| panic!("no link for {}", info.name)).ports;
         for port in info.ports {

@@ -14,7 +14,8 @@ mod mission;
 mod param;
 mod telemetry;
 
-/// What MAVROS users see of one codec. Names are relative to the prefix; one that starts with `/` stands for itself.
+/// What MAVROS users see of one codec. Names are relative to the prefix; one that starts with `/` stands for itself, with the
+/// vehicle's number for `{id}`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surface {
     pub(super) codec: &'static str,
