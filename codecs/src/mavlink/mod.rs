@@ -6,6 +6,7 @@
 
 use rostrans_core::codec::{Codec, CodecContext, CodecError, CodecInfo, Decoder};
 
+mod ack;
 mod altitude;
 mod attitude;
 mod battery;

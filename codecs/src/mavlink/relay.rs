@@ -4,24 +4,25 @@
 //! and one function for each pair of messages; what they have in common (whose messages count, who listens, whom to
 //! send to) is done once.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use rostrans_cdr::{CdrBytes, CdrDecode, CdrEncode, from_cdr};
 use rostrans_core::{
     clock::RosTime,
     codec::{
-        CodecError, CodecInfo, Cost, DecodeError, Decoder, EncodeError, Interest, Port, PortInfo, Role,
-        Sample,
+        CallId, CodecError, CodecInfo, Cost, DecodeError, Decoder, EncodeError, Interest, Port, PortInfo,
+        Role, Sample, ServiceInfo,
     },
     emit::Emit,
     topic::{Durability, Qos, Reliability},
     transport::{Frame, Framing},
 };
 use rostrans_mavlink::Packet;
-use rostrans_msgs::RosType;
+use rostrans_msgs::{RosService, RosType, mavros_msgs::srv};
 
 use super::{
-    dialect::Message,
+    ack::{self, Acks, Outcome},
+    dialect::{CommandAck, CommandLong, Message},
     uas::{MavContext, Talker, Uas},
     vehicle::{self, Vehicle},
 };
@@ -55,6 +56,11 @@ pub(super) const fn input<R: RosType>(name: &'static str, depth: u16) -> PortInf
     topic::<R>(name, Qos::new(Reliability::BestEffort, Durability::Volatile, depth))
 }
 
+/// A service that is answered.
+pub(super) const fn service<S: RosService>(name: &'static str) -> ServiceInfo {
+    ServiceInfo { name, srv_type: S::TYPE }
+}
+
 /// The decoder.
 pub(super) struct Relay {
     info: &'static CodecInfo,
@@ -66,6 +72,10 @@ pub(super) struct Relay {
     tells: Vec<Tell>,
     /// By input.
     hears: Vec<Hear>,
+    /// By service.
+    commands: Vec<Command>,
+    /// Calls that wait for the vehicle, each with its service's index.
+    acks: Acks<(usize, CallId)>,
 }
 
 /// A message to a topic.
@@ -79,6 +89,38 @@ type Publish = Box<dyn FnMut(&At<'_>, &mut Emit<'_>) + Send>;
 
 /// A sample to messages.
 type Hear = Box<dyn FnMut(&CdrBytes, &mut Wire<'_, '_>) -> Result<(), EncodeError> + Send>;
+
+/// A service that is a command.
+struct Command {
+    ask: Ask,
+    answer: fn(CallId, Outcome, &mut Emit<'_>),
+}
+
+type Ask = Box<dyn FnMut(&CdrBytes) -> Result<Option<CommandLong>, EncodeError> + Send>;
+
+/// A response that tells what became of a command.
+pub(super) trait Answer {
+    fn of(outcome: Outcome) -> Self;
+}
+
+macro_rules! answers {
+    ($($response:ident),+ $(,)?) => {$(
+        impl Answer for srv::$response {
+            fn of(Outcome { success, result }: Outcome) -> Self {
+                Self { success, result }
+            }
+        }
+    )+};
+}
+
+answers! {
+    GimbalGetInformationResponse,
+    GimbalManagerCameraTrackResponse,
+    GimbalManagerConfigureResponse,
+    GimbalManagerPitchyawResponse,
+    GimbalManagerSetRoiResponse,
+    MountConfigureResponse,
+}
 
 /// Where and when a message comes from.
 pub(super) struct At<'a> {
@@ -142,6 +184,8 @@ impl Relay {
             talker: Talker::new(cx),
             tells: Vec::new(),
             hears: Vec::new(),
+            commands: Vec::new(),
+            acks: Acks::new(ack::TIMEOUT),
         })
     }
 
@@ -203,9 +247,26 @@ impl Relay {
         self
     }
 
+    /// Answers the codec's next service with what becomes of the command that `ask` makes of a request; of none it
+    /// is denied. The codec must take COMMAND_ACK.
+    pub(super) fn command<S: RosService<Response: Answer>>(
+        mut self,
+        mut ask: impl FnMut(&S::Request) -> Option<CommandLong> + Send + 'static,
+    ) -> Self {
+        self.commands.push(Command {
+            ask: Box::new(move |request| {
+                let request = from_cdr(request).map_err(|_| EncodeError::Cdr(S::TYPE))?;
+                Ok(ask(&request))
+            }),
+            answer: |call, outcome, out| out.answer(call, &S::Response::of(outcome)),
+        });
+        self
+    }
+
     /// The whole.
     pub(super) fn done(self) -> Result<Box<dyn Decoder>, CodecError> {
         debug_assert_eq!(self.hears.len(), self.info.inputs.len(), "{}", self.info.name);
+        debug_assert_eq!(self.commands.len(), self.info.services.len(), "{}", self.info.name);
         Ok(Box::new(self))
     }
 }
@@ -218,6 +279,11 @@ impl Decoder for Relay {
             let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
             packet
         };
+        if packet.msgid == CommandAck::ID && !self.commands.is_empty() {
+            let ack = CommandAck::decode(packet.payload);
+            let answered = self.acks.answered(&ack, self.uas.own_ids(), frame.received);
+            self.answer(answered, out);
+        }
         for tell in &mut self.tells {
             if tell.msgids.contains(&packet.msgid) && out.wants(tell.port) {
                 let at = At { packet: &packet, uas: &self.uas, port: tell.port, received: out.stamp() };
@@ -230,6 +296,54 @@ impl Decoder for Relay {
     fn sample(&mut self, input: Port, sample: &Sample, out: &mut Emit<'_>) -> Result<(), EncodeError> {
         let Some(hear) = self.hears.get_mut(usize::from(input.0)) else { return Ok(()) };
         hear(&sample.payload, &mut Wire { uas: &self.uas, talker: &mut self.talker, out })
+    }
+
+    fn call(
+        &mut self,
+        service: Port,
+        call: CallId,
+        request: &CdrBytes,
+        out: &mut Emit<'_>,
+    ) -> Result<(), EncodeError> {
+        let index = usize::from(service.0);
+        let Some(Command { ask, answer }) = self.commands.get_mut(index) else { return Ok(()) };
+        let Some(command) = ask(request)? else {
+            answer(call, Outcome::DENIED, out);
+            return Ok(());
+        };
+        if self.acks.begin(command.command, (index, call), out.received()).is_err() {
+            answer(call, Outcome::BUSY, out);
+            return Ok(());
+        }
+        let (target_system, target_component) = (self.uas.target_system(), self.uas.target_component());
+        self.talker.send(&CommandLong { target_system, target_component, ..command }, out);
+        Ok(())
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.acks.next_due()
+    }
+
+    fn tick(&mut self, now: Instant, out: &mut Emit<'_>) {
+        while let Some(expired) = self.acks.expired(now) {
+            self.answer(Some(expired), out);
+        }
+    }
+
+    fn close(&mut self, out: &mut Emit<'_>) {
+        let open: Vec<_> = self.acks.drain().collect();
+        for answer in open {
+            self.answer(Some(answer), out);
+        }
+    }
+}
+
+impl Relay {
+    fn answer(&self, answered: Option<((usize, CallId), Outcome)>, out: &mut Emit<'_>) {
+        let Some(((index, call), outcome)) = answered else { return };
+        if let Some(command) = self.commands.get(index) {
+            (command.answer)(call, outcome, out);
+        }
     }
 }
 

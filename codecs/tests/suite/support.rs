@@ -30,6 +30,10 @@ use rostrans_mavlink::{Packet, Sender, write_v1, write_v2};
 use rostrans_schema::{TypeName, TypeRegistry};
 use serde_json::Value;
 
+mod json;
+
+pub(crate) use json::{assert_close, assert_has, numbers};
+
 /// Nanoseconds since the epoch at which every test starts.
 pub(crate) const START_NS: i64 = 1_700_000_000_123_456_789;
 pub(crate) const PEER: SocketAddr =
@@ -176,6 +180,24 @@ impl Bench {
         let stamp = self.clock.stamp(self.now);
         let (decoder, mut out) = self.parts(None);
         decoder.sample(Port(u8::try_from(index).unwrap()), &Sample { payload, stamp }, &mut out)
+    }
+
+    /// Hands bytes to each input as a sample and to each service as a request; how many took them.
+    pub(crate) fn bytes(&mut self, bytes: &CdrBytes) -> usize {
+        let mut taken = 0;
+        let stamp = self.clock.stamp(self.now);
+        for (index, _) in (0..).zip(self.info.inputs) {
+            let (decoder, mut out) = self.parts(None);
+            let sample = Sample { payload: bytes.clone(), stamp };
+            taken += usize::from(decoder.sample(Port(index), &sample, &mut out).is_ok());
+        }
+        for (index, info) in (0..).zip(self.info.services) {
+            let call = CallId(self.calls.len() as u64);
+            self.calls.push(info);
+            let (decoder, mut out) = self.parts(None);
+            taken += usize::from(decoder.call(Port(index), call, bytes, &mut out).is_ok());
+        }
+        taken
     }
 
     /// Calls a service; [`Bench::answers`] has what it answers.
@@ -359,39 +381,4 @@ pub(crate) fn heartbeat(autopilot: u8) -> Heartbeat {
 pub(crate) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().map(|c| u8::try_from(c.to_digit(16).unwrap()).unwrap()).collect();
     digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
-}
-
-/// Numbers of a JSON object's fields.
-pub(crate) fn numbers<const N: usize>(value: &Value, fields: [&str; N]) -> [f64; N] {
-    fields.map(|field| value[field].as_f64().unwrap_or_else(|| panic!("'{field}' in {value}")))
-}
-
-pub(crate) fn assert_close<const N: usize>(got: [f64; N], want: [f64; N], eps: f64) {
-    let close = got.iter().zip(want).all(|(g, w)| (g - w).abs() <= eps);
-    assert!(close, "got {got:?}, want {want:?}");
-}
-
-/// Asserts that `got` has everything that `want` has; numbers may differ by single precision.
-pub(crate) fn assert_has(got: &Value, want: &Value) {
-    let mut todo = vec![(String::new(), got, want)];
-    while let Some((path, got, want)) = todo.pop() {
-        match (got, want) {
-            (Value::Object(got), Value::Object(want)) => {
-                for (name, value) in want {
-                    let field = got.get(name).unwrap_or_else(|| panic!("no '{path}.{name}' in {got:?}"));
-                    todo.push((format!("{path}.{name}"), field, value));
-                }
-            }
-            (Value::Array(got), Value::Array(want)) => {
-                assert_eq!(got.len(), want.len(), "{path}");
-                let pairs = got.iter().zip(want).enumerate();
-                todo.extend(pairs.map(|(index, (got, want))| (format!("{path}[{index}]"), got, want)));
-            }
-            (Value::Number(a), Value::Number(b)) if a.is_f64() && b.is_f64() => {
-                let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-                assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "{path}: {a}, not {b}");
-            }
-            _ => assert_eq!(got, want, "{path}"),
-        }
-    }
 }

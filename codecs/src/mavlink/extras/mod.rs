@@ -8,9 +8,11 @@ mod adsb;
 mod companion;
 mod debug_value;
 mod esc;
+mod gimbal;
 mod gps;
 mod hil;
 mod mag_calibration;
+mod mount;
 mod open_drone_id;
 mod sink;
 mod target;
@@ -28,6 +30,8 @@ pub(super) const CODECS: &[DecodeOnly] = &[
     target::CODEC,
     gps::STATUS,
     gps::RTK,
+    mount::CODEC,
+    gimbal::CODEC,
     esc::STATUS,
     esc::TELEMETRY,
     debug_value::CODEC,

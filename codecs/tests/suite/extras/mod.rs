@@ -8,6 +8,7 @@ use crate::support::{Bench, PEER};
 
 mod companion;
 mod device;
+mod gimbal;
 mod gps;
 mod simulator;
 mod telemetry;
