@@ -33,6 +33,22 @@ fn write_describe(out: &mut String, rows: &[Row<'_>]) -> Result<(), Box<dyn Erro
         writeln!(out, "        {name}::ID => format!(\"{{:?}}\", {name}::decode(payload)),")?;
     }
     writeln!(out, "        _ => return None,\n    }})\n}}\n")?;
+    writeln!(
+        out,
+        "/// A payload taken apart and put together again: in full length, with what is not known cut off.\n///"
+    )?;
+    writeln!(out, "/// `None` for a message that is not in the table.")?;
+    writeln!(
+        out,
+        "pub fn repack(msgid: u32, payload: &[u8]) -> Option<BytesMut> {{\n    let mut out = BytesMut::new();"
+    )?;
+    writeln!(out, "    match msgid {{")?;
+    for message in rows.chunk_by(|a, b| a.msgid == b.msgid) {
+        let Some(first) = message.first() else { continue };
+        let name = type_name(first.message);
+        writeln!(out, "        {name}::ID => {name}::decode(payload).encode(&mut out),")?;
+    }
+    writeln!(out, "        _ => return None,\n    }}\n    Some(out)\n}}\n")?;
     writeln!(out, "/// Whether a message is in the table, with its checksum seed.")?;
     writeln!(out, "pub fn crc_extra(msgid: u32) -> Option<u8> {{\n    Some(match msgid {{")?;
     for message in rows.chunk_by(|a, b| a.msgid == b.msgid) {
