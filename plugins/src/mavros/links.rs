@@ -35,7 +35,12 @@ pub(super) fn of_vehicle(
         if !info.inputs.is_empty() || !info.services.is_empty() {
             link.target.clone_from(&target);
         }
-        if exact && info.options.iter().any(|(name, _)| *name == "exact") {
+        let knows = |option: &str| info.options.iter().any(|(name, _)| *name == option);
+        if !knows("sysid") {
+            // It is about no vehicle: a modem is a system of its own.
+            link.options.0.remove("sysid");
+        }
+        if exact && knows("exact") {
             option(&mut link, "exact", json!(true));
         }
         for (port, topic) in surface.topics {

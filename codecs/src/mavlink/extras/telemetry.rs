@@ -98,6 +98,7 @@ const RADIO_INFO: CodecInfo = CodecInfo {
     doc: "a telemetry modem's signal, noise and errors",
     ports: &[topic::<RosRadioStatus>("radio_status", Qos::sensor_data())],
     interest: Interest::Tags(RADIOS),
+    options: &[],
     ..TELLS
 };
 
