@@ -132,7 +132,7 @@ fn service_link() -> LinkConfig {
 
 /// Bound to a free port; see [`planned`].
 fn any_port() -> Source {
-    Source::Udp(UdpBind { addr: ([127, 0, 0, 1], 1).into(), multicast_if: "".into() })
+    Source::Udp(UdpBind::new(([127, 0, 0, 1], 1).into()))
 }
 
 async fn socket() -> (UdpSocket, SocketAddr) {
@@ -174,7 +174,7 @@ async fn rostopic_to_udp() {
 #[tokio::test]
 async fn serial_to_ros_and_ros_to_serial() {
     let (mut far_end, near_end) = rostrans_test_pty::open().unwrap();
-    let port = SerialSpec { device: near_end.into(), baud: 921_600 };
+    let port = SerialSpec::new(near_end, 921_600);
     let bytes = |name| topic("raw_bytes", name, "std_msgs/msg/UInt8MultiArray");
     let down = LinkConfig { target: Some(Target::Serial(port.clone())), ..bytes("/down") };
     let run = Run::start(vec![

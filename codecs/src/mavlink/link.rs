@@ -9,7 +9,7 @@ use std::{
 use rostrans_core::{
     codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Role},
     emit::Emit,
-    transport::{Frame, Framing, Peer},
+    transport::{Frame, Framing},
 };
 
 use super::{
@@ -119,7 +119,7 @@ struct LinkDecoder {
 impl Decoder for LinkDecoder {
     fn decode(&mut self, frame: &Frame<'_>, _: &mut Emit<'_>) -> Result<(), DecodeError> {
         let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
-        if let Peer::Udp(addr) = frame.peer
+        if let Some(addr) = frame.peer.addr()
             && self.peer != Some(addr)
         {
             self.peer = Some(addr);

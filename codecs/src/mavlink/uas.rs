@@ -19,7 +19,7 @@ use rostrans_core::{
     clock::RosTime,
     codec::CodecContext,
     emit::Emit,
-    rule::{Source, Target},
+    rule::{Source, Target, UdpPeer},
 };
 use rostrans_mavlink::{Sender, write_v2};
 
@@ -176,7 +176,7 @@ impl Talker {
         Self {
             uas: Arc::clone(&cx.uas),
             target,
-            learns_peer: matches!(cx.rule.source, Source::Udp(_)),
+            learns_peer: matches!(&cx.rule.source, Source::Udp(bind) if bind.peer == UdpPeer::Heard),
             payload: BytesMut::new(),
             frame: BytesMut::new(),
         }

@@ -57,7 +57,7 @@ fn without_a_target_the_vehicle_is_heard_first() {
 #[test]
 fn serial_line_is_talked_to_from_the_start() {
     let mut rule = rule("mavlink.link", &json!({}));
-    rule.source = Source::Serial(SerialSpec { device: "/dev/ttyX".into(), baud: 57_600 });
+    rule.source = Source::Serial(SerialSpec::new("/dev/ttyX", 57_600));
     let mut bench = Bench::of(&rule);
     bench.pass(Duration::from_millis(100));
     assert!(matches!(bench.sent().as_slice(), [(None, _)]));

@@ -46,7 +46,7 @@ pub(crate) fn codec(name: &str) -> Arc<dyn Codec> {
 /// A rule with one link, as a user would write it.
 pub(crate) fn rule(codec: &str, options: &Value) -> ForwardRule {
     let mut rule = ForwardRule::new("rule", Direction::UdpToRostopic, Origin::Default);
-    rule.source = Source::Udp(UdpBind { addr: ([127, 0, 0, 1], 14540).into(), multicast_if: "".into() });
+    rule.source = Source::Udp(UdpBind::new(([127, 0, 0, 1], 14540).into()));
     let mut link = LinkConfig::new("link", Some(codec.into()), Origin::Default);
     link.options = CodecOptions(options.as_object().cloned().unwrap_or_default());
     rule.links.push(link);

@@ -138,7 +138,7 @@ fn rule(id: u8, line: &Line, settings: &Settings) -> Result<ForwardRule, Diagnos
 }
 
 fn listen_on(port: u16) -> Source {
-    Source::Udp(UdpBind { addr: (Ipv4Addr::UNSPECIFIED, port).into(), multicast_if: "".into() })
+    Source::Udp(UdpBind::new((Ipv4Addr::UNSPECIFIED, port).into()))
 }
 
 fn step_port(base: u16, step: u16, times: u16, key: &str, settings: &Settings) -> Result<u16, Diagnostic> {

@@ -177,7 +177,7 @@ fn rule(index: u16, base: &Base, endpoints: &[SocketAddr]) -> Option<ForwardRule
     let (source, upstream) = match base {
         Base::Udp(bind) => {
             let addr = ports::vehicle_address(*bind, index)?;
-            (Source::Udp(UdpBind { addr, multicast_if: "".into() }), None)
+            (Source::Udp(UdpBind::new(addr)), None)
         }
         Base::Serial { port, upstream } => (Source::Serial(port.clone()), *upstream),
     };

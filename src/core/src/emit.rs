@@ -99,11 +99,7 @@ impl<'a> Emit<'a> {
     ///
     /// Counted as a sent frame; a failure as a send error.
     pub fn reply(&mut self, frame: &[u8]) {
-        let to = match self.peer {
-            Some(Peer::Udp(addr)) => Some(addr),
-            _ => None,
-        };
-        self.send_to(frame, to);
+        self.send_to(frame, self.peer.and_then(Peer::addr));
     }
 
     /// Sends a frame to `to`; `None` stands for the source's own target.

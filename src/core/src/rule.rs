@@ -2,12 +2,18 @@
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr, sync::Arc};
 
-use thiserror::Error;
-
 use crate::{
     diag::Origin,
-    text::{excerpt, printable},
+    text::printable,
     topic::{ServiceSpec, TopicSpec},
+};
+
+mod device;
+mod url;
+
+pub use self::{
+    device::{Device, Host, SerialSpec, SerialSpecError, TcpSpec, UdpBind, UdpPeer},
+    url::{MavUrl, UrlError},
 };
 
 /// Unique name of a rule; the `rule` field of every log line about it.
@@ -121,32 +127,10 @@ pub enum Source {
     Udp(UdpBind),
     /// A serial port.
     Serial(SerialSpec),
+    /// A TCP connection, or a server that several peers connect to.
+    Tcp(TcpSpec),
     /// A named shared-memory segment.
     Mem(Arc<str>),
-}
-
-/// A UDP address to listen on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct UdpBind {
-    /// `udp_listen_ip` and `udp_listen_port`. A multicast address joins that group.
-    pub addr: SocketAddr,
-    /// Interface to join multicast on (`udp_multicast_if`): an address or a name; empty lets the kernel choose.
-    pub multicast_if: Arc<str>,
-}
-
-/// A serial port: `/dev/ttyUSB0:921600`, `COM3:921600`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SerialSpec {
-    /// Device path or COM name.
-    pub device: Arc<str>,
-    /// Bits per second.
-    pub baud: u32,
-}
-
-impl fmt::Display for SerialSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.device, self.baud)
-    }
 }
 
 /// Where a link's bytes go.
@@ -156,6 +140,8 @@ pub enum Target {
     Udp(SocketAddr),
     /// `serial_port`.
     Serial(SerialSpec),
+    /// `url` of a link under `bytes_route`: a socket or port of its own, that is read as well.
+    Device(Device),
 }
 
 /// At most this many messages a second, more than 0; 0.5 is one message in two seconds.
@@ -186,6 +172,16 @@ pub struct ForwardRule {
     pub links: Vec<LinkConfig>,
     /// Where the rule was written.
     pub origin: Origin,
+}
+
+impl From<Device> for Source {
+    fn from(device: Device) -> Self {
+        match device {
+            Device::Udp(bind) => Self::Udp(bind),
+            Device::Serial(spec) => Self::Serial(spec),
+            Device::Tcp(spec) => Self::Tcp(spec),
+        }
+    }
 }
 
 impl ForwardRule {
@@ -247,59 +243,9 @@ impl LinkConfig {
     }
 }
 
-impl SerialSpec {
-    /// Reads `device:baud`, e.g. `/dev/ttyUSB0:921600` or `COM3:921600`.
-    ///
-    /// `default_baud` stands in when the text names a device only.
-    ///
-    /// **Errors**: an empty device, or a baud rate that is no whole number from 1 to 20,000,000.
-    pub fn parse(text: &str, default_baud: Option<u32>) -> Result<Self, SerialSpecError> {
-        let bad = || SerialSpecError(excerpt(text));
-        let (device, baud) = match text.rsplit_once(':') {
-            Some((device, baud)) => (device, baud.trim().parse().map_err(|_| bad())?),
-            None => (text, default_baud.ok_or_else(bad)?),
-        };
-        let device = device.trim();
-        if device.is_empty() || device.contains(char::is_control) || !(1..=MAX_BAUD).contains(&baud) {
-            return Err(bad());
-        }
-        Ok(Self { device: device.into(), baud })
-    }
-}
-
-/// Why a text is not a serial port.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("invalid serial port '{0}'; write device and baud rate, e.g. '/dev/ttyUSB0:921600' or 'COM3:921600'")]
-pub struct SerialSpecError(pub String);
-
-/// Faster than any UART driver goes; a larger number is a typing error.
-const MAX_BAUD: u32 = 20_000_000;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn serial_port_is_device_and_baud() {
-        for (text, device, baud) in [
-            ("/dev/ttyUSB0:921600", "/dev/ttyUSB0", 921_600),
-            ("COM3:57600", "COM3", 57_600),
-            (" /dev/serial/by-id/usb-3D:x : 115200", "/dev/serial/by-id/usb-3D:x", 115_200),
-            ("/dev/ttyACM0", "/dev/ttyACM0", 9600),
-        ] {
-            let spec = SerialSpec::parse(text, Some(9600)).unwrap();
-            assert_eq!((&*spec.device, spec.baud), (device, baud), "{text}");
-        }
-    }
-
-    #[test]
-    fn odd_serial_ports_are_refused() {
-        for bad in
-            ["", ":", ":9600", "/dev/x:", "/dev/x:fast", "/dev/x:0", "/dev/x:99999999999", "/dev/x", "a\0:1"]
-        {
-            assert!(SerialSpec::parse(bad, None).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn every_direction_reads_back() {

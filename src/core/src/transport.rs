@@ -13,10 +13,22 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub enum Peer {
     /// A UDP sender.
     Udp(SocketAddr),
+    /// The other end of a TCP connection.
+    Tcp(SocketAddr),
     /// The other end of a serial line.
     Serial,
     /// A shared-memory segment.
     Mem,
+}
+
+impl Peer {
+    /// Its address, where it has one; frames can be sent to it.
+    pub fn addr(self) -> Option<SocketAddr> {
+        match self {
+            Self::Udp(addr) | Self::Tcp(addr) => Some(addr),
+            Self::Serial | Self::Mem => None,
+        }
+    }
 }
 
 /// One datagram, one MAVLink packet or one shared-memory item, still in the transport's buffer.
@@ -116,8 +128,8 @@ pub trait Transport: Send {
 pub trait ByteSink: Send + Sync {
     /// Sends one frame now or fails; never waits.
     ///
-    /// `to` names a UDP receiver. `None` means the sink's own target: the configured destination, else the peer
-    /// heard last (UDP), or the port (serial).
+    /// `to` names a UDP receiver or a client of a TCP server. `None` means the sink's own target: the configured
+    /// destination, else the peer heard last (UDP), all clients (TCP server), or the other end (serial, TCP client).
     ///
     /// **Errors**: [`SendError::Full`] when the kernel or the writer's queue has no room,
     /// [`SendError::NoTarget`] when nobody was heard yet, [`SendError::Down`] while a port is closed.
@@ -150,6 +162,14 @@ pub enum TransportError {
     /// A socket could not be opened; rostrans waits and tries again.
     #[error("cannot listen on {addr}")]
     Bind {
+        /// The address asked for.
+        addr: SocketAddr,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A TCP server could not be started; rostrans waits and tries again.
+    #[error("cannot listen on TCP {addr}")]
+    Listen {
         /// The address asked for.
         addr: SocketAddr,
         /// The system's reason.

@@ -6,19 +6,21 @@ use std::{
 };
 
 use rostrans_core::{
-    rule::{ForwardRule, LinkConfig, RosSelector, Source, Target},
+    rule::{ForwardRule, LinkConfig, RosSelector, Source, Target, UdpPeer},
     topic::TopicSpec,
 };
 use rostrans_engine::topology::{Device, RouteSpec, Topology, TransportSpec};
 
 use crate::qos;
 
+mod hub;
+
 /// Prints a topology.
 pub(crate) fn print(topology: &Topology) -> String {
     let mut out = Out(String::new());
     let routes = topology.transports.iter().filter_map(|t| Some((t, t.route.as_ref()?)));
     let routes: Vec<_> = routes.collect();
-    if topology.pipelines.is_empty() && routes.is_empty() {
+    if topology.pipelines.is_empty() && routes.is_empty() && topology.hubs.is_empty() {
         out.line(0, "forward_rules: []");
     } else {
         out.line(0, "forward_rules:");
@@ -27,8 +29,9 @@ pub(crate) fn print(topology: &Topology) -> String {
         rule(&mut out, &pipeline.rule);
     }
     for (transport, spec) in routes {
-        route(&mut out, transport, spec);
+        route(&mut out, topology, transport, spec);
     }
+    hub::rules(&mut out, topology);
     if !topology.trimmed.is_empty() {
         out.line(0, "# switched off by the filter:");
         for trimmed in &topology.trimmed {
@@ -68,6 +71,7 @@ fn rule(out: &mut Out, rule: &ForwardRule) {
     match &rule.source {
         Source::Udp(bind) => device(out, &Device::Udp(bind.clone())),
         Source::Serial(spec) => device(out, &Device::Serial(spec.clone())),
+        Source::Tcp(spec) => device(out, &Device::Tcp(spec.clone())),
         Source::Mem(name) => out.field(4, "mem_name", &scalar(name)),
         Source::None => {}
     }
@@ -77,13 +81,16 @@ fn rule(out: &mut Out, rule: &ForwardRule) {
 
 fn device(out: &mut Out, device: &Device) {
     match device {
-        Device::Udp(bind) => {
+        Device::Udp(bind) if bind.peer == UdpPeer::Heard => {
             listen(out, bind.addr);
             if !bind.multicast_if.is_empty() {
                 out.field(4, "udp_multicast_if", &scalar(&bind.multicast_if));
             }
         }
-        Device::Serial(spec) => out.field(4, "serial_port", &scalar(&spec.to_string())),
+        Device::Serial(spec) if !spec.flow_control => {
+            out.field(4, "serial_port", &scalar(&spec.to_string()));
+        }
+        Device::Udp(_) | Device::Serial(_) | Device::Tcp(_) => hub::url(out, 4, device),
     }
 }
 
@@ -116,6 +123,7 @@ fn link(out: &mut Out, link: &LinkConfig) {
     match &link.target {
         Some(Target::Udp(addr)) => target(out, *addr),
         Some(Target::Serial(spec)) => out.field(8, "serial_port", &scalar(&spec.to_string())),
+        Some(Target::Device(device)) => hub::url(out, 8, device),
         None => {}
     }
     if let Some(limit) = link.rate_limit {
@@ -132,7 +140,7 @@ fn target(out: &mut Out, addr: SocketAddr) {
     out.field(8, "udp_dst_port", &addr.port().to_string());
 }
 
-fn route(out: &mut Out, transport: &TransportSpec, route: &RouteSpec) {
+fn route(out: &mut Out, topology: &Topology, transport: &TransportSpec, route: &RouteSpec) {
     out.line(2, &format!("- rule_id: {}", scalar(route.rule_id.as_str())));
     out.field(4, "direction", "bytes_route");
     device(out, &transport.device);
@@ -144,6 +152,7 @@ fn route(out: &mut Out, transport: &TransportSpec, route: &RouteSpec) {
         out.line(6, &format!("- link_name: link{}", index + 1));
         target(out, *endpoint);
     }
+    hub::links(out, topology, &route.rule_id);
 }
 
 /// An IPv6 address holds colons and is quoted.
@@ -203,7 +212,7 @@ mod tests {
     use super::*;
     use crate::{load::yaml, summary::PortState};
 
-    fn planned(text: &str, filter: &str) -> Topology {
+    pub(super) fn planned(text: &str, filter: &str) -> Topology {
         let codecs = rostrans_codecs::builtin();
         let mut problems = Vec::new();
         let rules = yaml::rules(Path::new("r.yaml"), text, &codecs, &mut problems);

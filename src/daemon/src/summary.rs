@@ -80,6 +80,16 @@ fn transports(topology: &Topology, states: &[PortState]) -> Table {
             pipeline.source == Some(id) || pipeline.targets.contains(&target)
         });
         let mut users: Vec<String> = readers.map(|pipeline| pipeline.rule.rule_id.to_string()).collect();
+        for hub in topology.hubs.iter().filter(|hub| hub.stations == id || hub.vehicles.contains(&id)) {
+            let of_stations = hub.stations == id;
+            let rules = hub.rules.iter().zip(&hub.vehicles).filter(|(_, v)| of_stations || **v == id);
+            for (rule, _) in rules {
+                let user = if of_stations { format!("{rule} (ground stations)") } else { rule.to_string() };
+                if !users.contains(&user) {
+                    users.push(user);
+                }
+            }
+        }
         let framing = if users.is_empty() { "-" } else { describe(transport.framing) };
         if let Some(route) = &transport.route {
             let ends: Vec<_> = route.endpoints.iter().map(ToString::to_string).collect();

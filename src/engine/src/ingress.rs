@@ -21,7 +21,10 @@ use rostrans_core::{
     throttle::LogThrottle,
     transport::{ByteSink, DeviceState, Frame, Ingress, Malformed, Peer},
 };
-use rostrans_transport::RouteStats;
+use rostrans_transport::{
+    RouteStats,
+    router::{Hub, StationSide, VehicleSide},
+};
 use tracing::warn;
 
 use crate::{
@@ -62,6 +65,10 @@ pub(crate) enum Reader {
     Inline(Arc<DecodeSpec>),
     /// Copied into a rule's queue.
     Queue(Arc<FrameQueue>),
+    /// Sent on to ground stations: this is the vehicles' transport of that number.
+    Vehicles(Arc<Hub>, usize),
+    /// Sent on to vehicles: this is the ground stations' transport.
+    Stations(Arc<Hub>),
 }
 
 /// Where rules attach to a transport.
@@ -202,6 +209,8 @@ struct Slot {
 enum SlotKind {
     Inline(DecodeLink),
     Queue { queue: Arc<FrameQueue>, overflow: LogThrottle },
+    Vehicles(VehicleSide),
+    Stations(StationSide),
 }
 
 impl Dispatch {
@@ -252,6 +261,8 @@ impl Dispatch {
                     }
                 },
                 Reader::Queue(queue) => SlotKind::Queue { queue, overflow: LogThrottle::new() },
+                Reader::Vehicles(hub, device) => SlotKind::Vehicles(hub.vehicle_side(device)),
+                Reader::Stations(hub) => SlotKind::Stations(hub.station_side()),
             };
             self.slots.push(Slot { id, kind });
         }
@@ -282,6 +293,8 @@ impl Ingress for Dispatch {
                 Some(SlotKind::Queue { queue, overflow }) => {
                     enqueue(queue, overflow, frame, &mut self.copies);
                 }
+                Some(SlotKind::Vehicles(side)) => side.frame(frame),
+                Some(SlotKind::Stations(side)) => side.frame(frame),
                 None => {}
             }
         }
@@ -307,6 +320,7 @@ impl Ingress for Dispatch {
                         queue.tell_overflow(count);
                     }
                 }
+                SlotKind::Vehicles(_) | SlotKind::Stations(_) => {}
             }
         }
     }
@@ -315,6 +329,7 @@ impl Ingress for Dispatch {
         let links = self.slots.iter().filter_map(|slot| match &slot.kind {
             SlotKind::Inline(link) => link.next_due(),
             SlotKind::Queue { overflow, .. } => overflow.next_due(),
+            SlotKind::Vehicles(_) | SlotKind::Stations(_) => None,
         });
         let poll = (self.tap.awaited.load(Relaxed) > 0 || self.tap.version.load(Relaxed) != self.version)
             .then_some(self.next_poll);
@@ -358,6 +373,7 @@ impl Slot {
         match &self.kind {
             SlotKind::Inline(link) => vec![link.link().info().interest],
             SlotKind::Queue { queue, .. } => queue.links.iter().map(|l| l.info().interest).collect(),
+            SlotKind::Vehicles(_) | SlotKind::Stations(_) => vec![Interest::All],
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct Topology {
     pub transports: Vec<TransportSpec>,
     /// One entry per enabled rule other than `bytes_route`.
     pub pipelines: Vec<PipelineSpec>,
+    /// Byte routes whose ends are transports of their own.
+    pub hubs: Vec<HubSpec>,
     /// Topics, services and links taken out by the blacklist filter.
     pub trimmed: Vec<Trimmed>,
     /// Rules with `enable: false`.
@@ -35,6 +37,19 @@ pub struct TransportSpec {
     pub framing: Framing,
     /// Byte routing done by the same socket or port; its frames still reach the pipelines.
     pub route: Option<RouteSpec>,
+    /// A UDP socket's frames without a receiver go to everybody heard of late.
+    pub everyone: bool,
+}
+
+/// MAVLink between vehicles' transports and one of ground stations: `bytes_route` rules with the same `url` in a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HubSpec {
+    /// The rules, in planned order.
+    pub rules: Vec<RuleId>,
+    /// For each rule, where its vehicles are.
+    pub vehicles: Vec<TransportId>,
+    /// Where ground stations are.
+    pub stations: TransportId,
 }
 
 /// A `bytes_route` rule.

@@ -50,6 +50,7 @@ impl TransportFactory for SystemTransports {
             device: spec.device.clone(),
             framing: spec.framing,
             route: spec.route.as_ref().map(route),
+            everyone: spec.everyone,
         })
     }
 
@@ -61,16 +62,22 @@ impl TransportFactory for SystemTransports {
 /// Adds to a transport's error what to do about it.
 pub(crate) fn explain(error: TransportError) -> Failure {
     let remedy = match &error {
-        TransportError::Bind { addr, source } => match source.kind() {
-            std::io::ErrorKind::AddrInUse => {
-                format!("another program has that port; 'ss -ulpn sport = :{}' shows which", addr.port())
+        TransportError::Bind { addr, source } | TransportError::Listen { addr, source } => {
+            match source.kind() {
+                std::io::ErrorKind::AddrInUse => {
+                    let kind = if matches!(error, TransportError::Bind { .. }) { 'u' } else { 't' };
+                    format!(
+                        "another program has that port; 'ss -{kind}lpn sport = :{}' shows which",
+                        addr.port()
+                    )
+                }
+                std::io::ErrorKind::AddrNotAvailable => {
+                    "no interface has that address; use 0.0.0.0 or an address of this machine".to_owned()
+                }
+                std::io::ErrorKind::PermissionDenied => "use a port of 1024 or above".to_owned(),
+                _ => file_limit_remedy(source).unwrap_or_default().to_owned(),
             }
-            std::io::ErrorKind::AddrNotAvailable => {
-                "no interface has that address; use 0.0.0.0 or an address of this machine".to_owned()
-            }
-            std::io::ErrorKind::PermissionDenied => "use a port of 1024 or above".to_owned(),
-            _ => file_limit_remedy(source).unwrap_or_default().to_owned(),
-        },
+        }
         TransportError::Io { source, .. } => file_limit_remedy(source).unwrap_or_default().to_owned(),
     };
     Failure::retry(error).with_remedy(remedy)

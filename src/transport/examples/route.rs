@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         match option.as_str() {
             "--source" => {
                 device = Some(match value.parse::<SocketAddr>() {
-                    Ok(addr) => Device::Udp(UdpBind { addr, multicast_if: "".into() }),
+                    Ok(addr) => Device::Udp(UdpBind::new(addr)),
                     Err(_) => Device::Serial(SerialSpec::parse(&value, None)?),
                 });
             }
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let device = device.ok_or("--source is needed")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     runtime.block_on(async {
-        let opened = open(Config { device, framing: Framing::Mavlink, route: Some(route) })?;
+        let opened = open(Config { device, framing: Framing::Mavlink, route: Some(route), everyone: false })?;
         // On a worker, as in the daemon: the main thread's block_on would wake another thread for each event.
         let cancel = CancellationToken::new();
         let tracker = tokio_util::task::TaskTracker::new();

@@ -1,4 +1,4 @@
-//! Byte transports: UDP sockets, serial ports, and the router between them.
+//! Byte transports: UDP sockets, TCP connections, serial ports, and the router between them.
 //!
 //! ```text
 //!              +-- framing --> Ingress (links)          ByteSink --+
@@ -13,10 +13,11 @@
 //! The crate decodes no message. The router looks at MAVLink headers only where an address does not say enough; see
 //! [`router`].
 
-use std::{fmt, net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc};
 
+pub use rostrans_core::rule::Device;
 use rostrans_core::{
-    rule::{SerialSpec, UdpBind},
+    rule::TcpSpec,
     transport::{ByteSink, Framing, Transport, TransportError},
 };
 
@@ -24,28 +25,12 @@ pub mod bench;
 mod framing;
 pub mod router;
 mod serial;
+mod stream;
+mod tcp;
 mod timer;
 mod udp;
 
 pub use self::router::{RouteConfig, RouteSnapshot, RouteStats};
-
-/// What to open.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Device {
-    /// A UDP socket.
-    Udp(UdpBind),
-    /// A serial port.
-    Serial(SerialSpec),
-}
-
-impl fmt::Display for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Udp(bind) => write!(f, "udp {}", bind.addr),
-            Self::Serial(spec) => write!(f, "serial {spec}"),
-        }
-    }
-}
 
 /// One transport.
 #[derive(Clone, Debug)]
@@ -56,6 +41,9 @@ pub struct Config {
     pub framing: Framing,
     /// Routes its bytes to endpoints as well.
     pub route: Option<RouteConfig>,
+    /// A UDP socket's frames without a receiver go to everybody heard of late, not only to the last one: what ground
+    /// stations that share a port expect.
+    pub everyone: bool,
 }
 
 /// An opened transport.
@@ -66,19 +54,22 @@ pub struct Opened {
     pub sink: Arc<dyn ByteSink>,
     /// Counters of the route, if there is one.
     pub route: Option<Arc<RouteStats>>,
-    /// The address the UDP socket got, also that of a serial route's upstream socket.
+    /// The address the UDP socket or TCP server got, also that of a serial route's upstream socket.
     pub local_addr: Option<SocketAddr>,
 }
 
 /// Opens a transport.
 ///
-/// A UDP socket is bound here. A serial port is opened by [`Transport::run`], which waits for it if it is missing.
+/// A UDP socket or TCP server is bound here. A serial port is opened, and a TCP server connected to, by
+/// [`Transport::run`], which waits for it if it is missing. A TCP device routes nothing ([`Config::route`]).
 ///
-/// **Errors**: [`TransportError::Bind`]: the address is in use or not local, or the multicast interface is unknown.
+/// **Errors**: [`TransportError::Bind`], [`TransportError::Listen`]: the address is in use or not local, or the multicast interface is unknown.
 /// Worth another try later.
 pub fn open(config: Config) -> Result<Opened, TransportError> {
     match config.device {
-        Device::Udp(bind) => udp::open(&bind, config.framing, config.route),
+        Device::Udp(bind) => udp::open(&bind, config.framing, config.route, config.everyone),
+        Device::Tcp(TcpSpec::Connect(to)) => Ok(tcp::connect(to, config.framing)),
+        Device::Tcp(TcpSpec::Listen(at)) => tcp::listen(at, config.framing),
         Device::Serial(port) => serial::open(port, config.framing, config.route),
     }
 }

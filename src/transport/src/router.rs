@@ -29,6 +29,8 @@
 //! datagrams between MAVLink frames, so that no frame is torn; bytes that are no MAVLink are sent on too. What reaches
 //! the upstream socket from no endpoint's address and without MAVLink is foreign, whatever the port gave so far.
 //!
+//! Where one side is no UDP address (TCP, a serial port, a socket of its own), a [`Hub`] joins the two devices.
+//!
 //! A datagram that the kernel has no room for is dropped and counted. Bytes for a serial port that is slower than the
 //! endpoints wait in the socket's buffer; while the port is away they are dropped.
 
@@ -38,11 +40,13 @@ use tracing::{info, warn};
 
 mod evidence;
 mod fanout;
+mod hub;
 mod learn;
 mod serial;
 mod stats;
 mod udp;
 
+pub use self::hub::{Hub, StationSide, VehicleSide};
 pub use self::stats::{EndpointSnapshot, FlowSnapshot, RouteSnapshot, RouteStats};
 pub(crate) use self::{
     learn::{Learner, Origin},

@@ -1,27 +1,20 @@
-//! Serial ports: opened, lost and opened again by one task.
-//!
-//! ```text
-//! Closed --> Opening --> Open --> Lost --+
-//!               ^                        |
-//!               +---- 0.2 s .. 5 s ------+
-//! ```
-//!
-//! A missing port is waited for. Each change of state is told to the ingress once, with what to do about it.
+//! Serial ports: see [`stream`](crate::stream) for how they are opened, lost and opened again.
 
-use std::sync::Arc;
+use std::{fmt, future::Future, sync::Arc};
 
 use rostrans_core::{
     rule::SerialSpec,
     transport::{Framing, TransportError},
 };
+use serial2_tokio::SerialPort;
 
-use crate::{Opened, RouteConfig, router::SerialRoute};
+use crate::{
+    Opened, RouteConfig,
+    router::SerialRoute,
+    stream::{Line, Open, StreamTransport, WriteQueue},
+};
 
 mod port;
-mod queue;
-mod transport;
-
-pub(crate) use self::queue::WriteQueue;
 
 pub(crate) fn open(
     port: SerialSpec,
@@ -33,6 +26,23 @@ pub(crate) fn open(
     let stats = route.as_ref().map(SerialRoute::stats);
     let local_addr = route.as_ref().and_then(SerialRoute::local_addr);
     let sink = Arc::clone(&queue);
-    let transport = Box::new(transport::SerialTransport::new(port, framing, queue, route));
+    let transport = Box::new(StreamTransport::new(SerialLine(port), framing, queue, route));
     Ok(Opened { transport, sink, route: stats, local_addr })
+}
+
+struct SerialLine(SerialSpec);
+
+impl fmt::Display for SerialLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "serial {}", self.0)
+    }
+}
+
+impl Line for SerialLine {
+    type Stream = SerialPort;
+
+    fn open(&self) -> impl Future<Output = Result<Open<SerialPort>, String>> + Send {
+        let spec = self.0.clone();
+        async move { port::open(&spec) }
+    }
 }

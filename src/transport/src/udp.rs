@@ -23,20 +23,22 @@ pub(crate) fn open(
     bind_to: &UdpBind,
     framing: Framing,
     route: Option<RouteConfig>,
+    everyone: bool,
 ) -> Result<Opened, TransportError> {
     let socket = Arc::new(bind(bind_to)?);
     let local_addr = socket.local_addr().map_err(|source| io_error(bind_to.addr, source))?;
-    let target = Arc::new(Target::default());
+    let target = Arc::new(if everyone { Target::everyone() } else { Target::default() });
     let sink = Arc::new(UdpSink::new(Arc::clone(&socket), Arc::clone(&target)));
     let route = route.map(|config| UdpRoute::new(config, Arc::clone(&target)));
     let stats = route.as_ref().map(UdpRoute::stats);
-    let transport = Box::new(transport::UdpTransport::new(socket, framing, target, route));
+    let transport =
+        Box::new(transport::UdpTransport::new(socket, framing, target, route, bind_to.peer.clone()));
     Ok(Opened { transport, sink, route: stats, local_addr: Some(local_addr) })
 }
 
 pub(crate) fn sender(to: SocketAddr) -> Result<Arc<dyn ByteSink>, TransportError> {
     let any = any_port(to);
-    let socket = bind(&UdpBind { addr: any, multicast_if: "".into() })?;
+    let socket = bind(&UdpBind::new(any))?;
     let target = Arc::new(Target::default());
     target.set(to);
     Ok(Arc::new(UdpSink::new(Arc::new(socket), target)))

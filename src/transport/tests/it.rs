@@ -9,5 +9,7 @@ mod route_serial;
 mod route_udp;
 #[path = "it/serial.rs"]
 mod serial;
+#[path = "it/tcp.rs"]
+mod tcp;
 #[path = "it/udp.rs"]
 mod udp;

@@ -203,9 +203,11 @@ impl PerSecond {
             let (from, to) = ([received, endpoint.received], [sent, endpoint.sent]);
             row(endpoint.addr.to_string(), from, to, endpoint.send_errors);
         }
-        if now.from_stations.frames > 0 {
+        if now.from_stations.frames > 0 || now.to_stations.frames > 0 {
             let from = [was(|route| route.from_stations), now.from_stations];
-            row("other stations".to_owned(), from, Default::default(), 0);
+            let to = [was(|route| route.to_stations), now.to_stations];
+            let name = if now.endpoints.is_empty() { "stations" } else { "other stations" };
+            row(name.to_owned(), from, to, now.station_send_errors);
         }
         if now.foreign.frames > 0 {
             let from = [was(|route| route.foreign), now.foreign];
@@ -289,7 +291,9 @@ pub(super) mod tests {
             from_vehicles: flow(400 * seconds),
             to_vehicles: flow(4 * seconds),
             from_stations: flow(0),
+            to_stations: flow(0),
             foreign: flow(2 * seconds),
+            station_send_errors: 0,
             vehicle_send_errors: 0,
             unroutable: 3,
         };

@@ -6,7 +6,6 @@
 
 use std::{
     collections::HashMap,
-    net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -245,7 +244,7 @@ impl CallLink {
 
     fn send(&mut self, peer: Peer, out: &mut FrameOut, now: Instant) {
         let link = Arc::clone(self.caller.link());
-        let back = Way { to: udp_address(peer), ..self.source.clone() };
+        let back = Way { to: peer.addr(), ..self.source.clone() };
         self.way.as_ref().unwrap_or(&back).send(out, &link, &mut self.unsent, now);
     }
 
@@ -257,12 +256,5 @@ impl CallLink {
 
     fn next_due(&self) -> Option<Instant> {
         self.errors.next_due().into_iter().chain(self.unsent.next_due()).min()
-    }
-}
-
-fn udp_address(peer: Peer) -> Option<SocketAddr> {
-    match peer {
-        Peer::Udp(addr) => Some(addr),
-        Peer::Serial | Peer::Mem => None,
     }
 }

@@ -75,6 +75,15 @@ fn source(rule: &ForwardRule, problems: &mut Vec<Diagnostic>) {
         (D::RosToSerial, Source::Udp(_)) => {
             Some(("writes a serial port but listens on UDP", "write 'direction: rostopic_to_udp'"))
         }
+        (D::SerialToRos, Source::Tcp(_)) => {
+            Some(("reads a serial port but names TCP", "write 'direction: udp_to_rostopic'"))
+        }
+        (D::RostopicToUdp | D::RosToSerial | D::UdpToRosservice | D::RosserviceToUdp, Source::Tcp(_)) => {
+            Some((
+                "names TCP, which only 'udp_to_rostopic' and 'bytes_route' can use",
+                "use UDP or a serial port, or one of those directions",
+            ))
+        }
         (D::UdpToRostopic | D::UdpToRosservice, Source::None) => {
             Some(("does not say where to listen", "add 'udp_listen_port', e.g. 'udp_listen_port: 9000'"))
         }
@@ -125,9 +134,10 @@ fn endpoint(rule: &ForwardRule, link: &LinkConfig, cx: &PlanContext<'_>, problem
                 error(&what, &help);
             }
         }
+        Some(Target::Device(_)) => {}
         Some(Target::Serial(_)) => {
             let help = "make the serial port the rule's source ('serial_port' beside 'direction') and the UDP \
-                        addresses its links";
+                        addresses its links, or write 'url: serial:///dev/ttyUSB0:57600' in the link";
             error("sends to a serial port", help);
         }
         None => error("has no endpoint", "add 'udp_dst_ip' and 'udp_dst_port'"),
@@ -149,6 +159,12 @@ fn target(rule: &ForwardRule, link: &LinkConfig, cx: &PlanContext<'_>, problems:
         }
         (Direction::RostopicToUdp, Some(Target::Serial(_)), _) => {
             error("sends to a serial port", "write 'direction: ros_to_serial'");
+        }
+        (_, Some(Target::Device(_)), _) => {
+            error(
+                "names a 'url', which only links of 'bytes_route' can have",
+                "write 'udp_dst_ip' and 'udp_dst_port'",
+            );
         }
         (Direction::RosToSerial, Some(Target::Udp(_)), _) => {
             error("sends to UDP", "write 'direction: rostopic_to_udp'");

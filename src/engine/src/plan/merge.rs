@@ -9,12 +9,14 @@ use rostrans_core::{
     codec::Role,
     diag::{Diagnostic, Origin},
     registry::CodecRegistry,
-    rule::{Direction, ForwardRule, RuleId, SerialSpec, Source, Target, UdpBind},
+    rule::{Direction, ForwardRule, Host, RuleId, SerialSpec, Source, Target, TcpSpec, UdpBind, UdpPeer},
     transport::Framing,
 };
 
 use super::check;
-use crate::topology::{Device, LinkTarget, PipelineSpec, RouteSpec, Topology, TransportId, TransportSpec};
+use crate::topology::{
+    Device, HubSpec, LinkTarget, PipelineSpec, RouteSpec, Topology, TransportId, TransportSpec,
+};
 
 /// Adds the transports, pipelines and routes of `rules` to `topology`; reports claims that exclude each other.
 pub(super) fn rules(
@@ -58,8 +60,30 @@ impl Merge<'_> {
     fn route(&mut self, rule: &ForwardRule) {
         let Some(id) = self.source(rule) else { return };
         let mut endpoints: Vec<SocketAddr> = Vec::new();
+        let mut stations: Vec<TransportId> = Vec::new();
         for link in &rule.links {
-            let Some(Target::Udp(addr)) = link.target else { continue };
+            let addr = match &link.target {
+                // A TCP source cannot send to addresses itself.
+                Some(Target::Udp(addr)) if matches!(rule.source, Source::Tcp(_)) => {
+                    let remote = Host { name: addr.ip().to_string().into(), port: addr.port() };
+                    let any: IpAddr = if addr.is_ipv4() {
+                        Ipv4Addr::UNSPECIFIED.into()
+                    } else {
+                        Ipv6Addr::UNSPECIFIED.into()
+                    };
+                    let bind = UdpBind::new(SocketAddr::new(any, 0));
+                    stations.push(
+                        self.open(Device::Udp(UdpBind { peer: UdpPeer::Remote(remote), ..bind }), rule),
+                    );
+                    continue;
+                }
+                Some(Target::Device(device)) => {
+                    stations.extend(self.device(device, rule));
+                    continue;
+                }
+                Some(Target::Udp(addr)) => *addr,
+                Some(Target::Serial(_)) | None => continue,
+            };
             if endpoints.contains(&addr) {
                 let message = format!("{}: endpoint {addr} is named twice", check::place(rule, link));
                 self.problems.push(Diagnostic::warning(
@@ -70,6 +94,10 @@ impl Merge<'_> {
             } else {
                 endpoints.push(addr);
             }
+        }
+        stations.into_iter().for_each(|stations| self.join(id, stations, rule));
+        if endpoints.is_empty() {
+            return;
         }
         if let Some(upstream) = rule.upstream {
             self.upstreams.push((upstream, rule.rule_id.clone(), rule.origin.clone()));
@@ -87,6 +115,38 @@ impl Merge<'_> {
         }
     }
 
+    /// Lets MAVLink pass between a rule's source and its stations' transport.
+    fn join(&mut self, vehicles: TransportId, stations: TransportId, rule: &ForwardRule) {
+        if vehicles == stations {
+            let device = &self.topology.transports[stations.0].device;
+            let message = format!("rule '{}' routes {device} to itself", rule.rule_id);
+            self.error(rule, message, "name another port for ground stations");
+            return;
+        }
+        for id in [vehicles, stations] {
+            self.settle_framing(
+                id,
+                Framing::Mavlink,
+                &format!("rule '{}'", rule.rule_id),
+                &rule.origin,
+                rule,
+            );
+        }
+        self.topology.transports[stations.0].everyone = true;
+        let Some(index) = self.topology.hubs.iter().position(|hub| hub.stations == stations) else {
+            let (rules, vehicles) = (vec![rule.rule_id.clone()], vec![vehicles]);
+            return self.topology.hubs.push(HubSpec { rules, vehicles, stations });
+        };
+        let hub = &mut self.topology.hubs[index];
+        if let Some(known) = hub.vehicles.iter().position(|known| *known == vehicles) {
+            let message =
+                format!("rule '{}' does what rule '{}' does already", rule.rule_id, hub.rules[known]);
+            return self.error(rule, message, "delete one of them");
+        }
+        hub.rules.push(rule.rule_id.clone());
+        hub.vehicles.push(vehicles);
+    }
+
     fn pipeline(&mut self, rule: ForwardRule) {
         let role = check::role(rule.direction);
         let mut source = self.source(&rule);
@@ -95,6 +155,8 @@ impl Merge<'_> {
             targets.push(match &link.target {
                 Some(Target::Udp(addr)) => Some(LinkTarget::Udp(*addr)),
                 Some(Target::Serial(spec)) => self.serial(spec, &rule).map(LinkTarget::Serial),
+                // Reported by the rule's own check.
+                Some(Target::Device(_)) => None,
                 None => match (&rule.source, source) {
                     (Source::Serial(_), Some(id)) => Some(LinkTarget::Serial(id)),
                     _ => None,
@@ -115,8 +177,23 @@ impl Merge<'_> {
         match &rule.source {
             Source::Udp(bind) => self.udp(bind, rule),
             Source::Serial(spec) => self.serial(spec, rule),
+            Source::Tcp(spec) => Some(self.tcp(spec, rule)),
             Source::Mem(_) | Source::None => None,
         }
+    }
+
+    fn device(&mut self, device: &Device, rule: &ForwardRule) -> Option<TransportId> {
+        match device {
+            Device::Udp(bind) => self.udp(bind, rule),
+            Device::Serial(spec) => self.serial(spec, rule),
+            Device::Tcp(spec) => Some(self.tcp(spec, rule)),
+        }
+    }
+
+    fn tcp(&mut self, spec: &TcpSpec, rule: &ForwardRule) -> TransportId {
+        let device = Device::Tcp(spec.clone());
+        let shared = self.topology.transports.iter().position(|transport| transport.device == device);
+        shared.map_or_else(|| self.open(device, rule), TransportId)
     }
 
     /// Where the answers to a service without `udp_listen_port` arrive: the serial port it sends to, or a UDP
@@ -135,7 +212,7 @@ impl Merge<'_> {
                     (false, true) => IpAddr::V6(Ipv6Addr::LOCALHOST),
                     (false, false) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
                 };
-                let bind = UdpBind { addr: SocketAddr::new(ip, 0), multicast_if: "".into() };
+                let bind = UdpBind::new(SocketAddr::new(ip, 0));
                 Some(self.open(Device::Udp(bind), rule))
             }
             _ => {
@@ -149,7 +226,12 @@ impl Merge<'_> {
 
     fn open(&mut self, device: Device, rule: &ForwardRule) -> TransportId {
         let id = TransportId(self.topology.transports.len());
-        self.topology.transports.push(TransportSpec { device, framing: Framing::Datagram, route: None });
+        self.topology.transports.push(TransportSpec {
+            device,
+            framing: Framing::Datagram,
+            route: None,
+            everyone: false,
+        });
         let (rule_id, origin) = (rule.rule_id.clone(), rule.origin.clone());
         self.claims.push(Claim { rule_id, origin, reader: None });
         id
@@ -172,6 +254,21 @@ impl Merge<'_> {
             self.error(rule, message, "they share one socket; write the same interface");
             return None;
         }
+        if let Device::Udp(other) = &mut self.topology.transports[index].device
+            && other.peer != bind.peer
+            && bind.peer != UdpPeer::Heard
+        {
+            if other.peer != UdpPeer::Heard {
+                let claim = &self.claims[index];
+                let message = format!(
+                    "rules '{}' and '{}' ({}) use {} with different remote addresses",
+                    rule.rule_id, claim.rule_id, claim.origin, bind.addr
+                );
+                self.error(rule, message, "they share one socket; write the same URL");
+                return None;
+            }
+            other.peer = bind.peer.clone();
+        }
         Some(TransportId(index))
     }
 
@@ -191,6 +288,9 @@ impl Merge<'_> {
             self.error(rule, message, "one port has one speed; write the same baud rate");
             return None;
         }
+        if let Device::Serial(other) = &mut self.topology.transports[index].device {
+            other.flow_control |= spec.flow_control;
+        }
         Some(TransportId(index))
     }
 
@@ -202,25 +302,35 @@ impl Merge<'_> {
             let Some(info) = codec.map(|codec| codec.info()).filter(|info| info.roles.contains(&role)) else {
                 continue;
             };
-            let framing = info.framing;
-            let claim = &mut self.claims[id.0];
-            let transport = &mut self.topology.transports[id.0];
-            if let Some(reader) = &claim.reader {
-                if transport.framing != framing {
-                    let message = format!(
-                        "{} reads {} as {}, but rule '{reader}' reads it as {}",
-                        check::place(rule, link),
-                        transport.device,
-                        describe(framing),
-                        describe(transport.framing),
-                    );
-                    let help = "give one of them another port";
-                    self.problems.push(Diagnostic::error(link.origin.clone(), message, help));
-                }
-            } else {
-                claim.reader = Some(rule.rule_id.clone());
-                transport.framing = framing;
-            }
+            let who = check::place(rule, link);
+            self.settle_framing(id, info.framing, &who, &link.origin, rule);
+        }
+    }
+
+    fn settle_framing(
+        &mut self,
+        id: TransportId,
+        framing: Framing,
+        who: &str,
+        origin: &Origin,
+        rule: &ForwardRule,
+    ) {
+        let claim = &mut self.claims[id.0];
+        let transport = &mut self.topology.transports[id.0];
+        let Some(reader) = &claim.reader else {
+            claim.reader = Some(rule.rule_id.clone());
+            transport.framing = framing;
+            return;
+        };
+        if transport.framing != framing {
+            let message = format!(
+                "{who} reads {} as {}, but rule '{reader}' reads it as {}",
+                transport.device,
+                describe(framing),
+                describe(transport.framing),
+            );
+            let help = "give one of them another port";
+            self.problems.push(Diagnostic::error(origin.clone(), message, help));
         }
     }
 

@@ -69,6 +69,69 @@ fn answers_to_a_service_arrive_at_the_port_it_sends_to() {
 }
 
 #[test]
+fn byte_routes_to_urls_join_transports() {
+    let rules = vec![
+        rule(1, UdpToRostopic, url("udp://:14540@127.0.0.1:14580").into(), vec![imu(1, "/mavros/imu/data")]),
+        rule(2, UdpToRostopic, url("tcp://ap:5760").into(), vec![imu(2, "/mavros2/imu/data")]),
+        rule(3, BytesRoute, udp("0.0.0.0:14540"), vec![station(3, "tcp-l://:5770")]),
+        rule(4, BytesRoute, url("tcp://ap:5760").into(), vec![station(4, "tcp-l://:5770")]),
+        rule(5, BytesRoute, url("tcp://ap:5760").into(), vec![endpoint(5, "127.0.0.1:14550")]),
+        rule(
+            6,
+            BytesRoute,
+            tty("/dev/ttyACM0:57600"),
+            vec![station(6, "udp://@"), endpoint(6, "10.0.0.2:1")],
+        ),
+    ];
+    let topology = run(rules, "").unwrap().topology;
+    insta::assert_snapshot!(sketch(&topology), @r#"
+    T0 udp 0.0.0.0:14540 Mavlink
+    T1 tcp ap:5760 Mavlink
+    T2 tcp server 0.0.0.0:5770 Mavlink
+    T3 udp 0.0.0.0:0 Mavlink
+    T4 serial /dev/ttyACM0:57600 Mavlink route r6 -> [10.0.0.2:1] upstream None
+    T5 udp 0.0.0.0:14555 Mavlink
+    r1 udp_to_rostopic source Some(0) targets [None] ["l"]
+    r2 udp_to_rostopic source Some(1) targets [None] ["l"]
+    hub ["r3", "r4"] T[0, 1] <-> T2
+    hub ["r5"] T[1] <-> T3
+    hub ["r6"] T[4] <-> T5
+    disabled []
+    "#);
+    assert_eq!(topology.transports[0].device, url("udp://:14540@127.0.0.1:14580"));
+    let shared: Vec<_> = topology.transports.iter().map(|transport| transport.everyone).collect();
+    assert_eq!(shared, [false, false, true, true, false, true]);
+}
+
+#[test]
+fn byte_routes_to_urls_that_cannot_be_are_named() {
+    let rules = vec![
+        rule(1, BytesRoute, url("udp://:1@10.0.0.1:1").into(), vec![station(1, "udp://:1@")]),
+        rule(2, BytesRoute, url("tcp-l://:5").into(), vec![station(2, "tcp-l://:6")]),
+        rule(3, BytesRoute, url("tcp-l://:5").into(), vec![station(3, "tcp-l://:6")]),
+        rule(4, UdpToRostopic, url("udp://:1@10.0.0.2:1").into(), vec![imu(4, "/a")]),
+        rule(5, SerialToRos, url("tcp://h:1").into(), vec![imu(5, "/b")]),
+        rule(6, RostopicToUdp, url("tcp://h:1").into(), vec![raw(6, "/c")]),
+        rule(
+            7,
+            UdpToRostopic,
+            udp("0.0.0.0:7"),
+            vec![LinkConfig { target: station(7, "udp://@").target, ..imu(7, "/d") }],
+        ),
+        rule(8, UdpToRostopic, url("tcp-l://:6").into(), vec![raw(8, "/e")]),
+    ];
+    insta::assert_snapshot!(problems(rules), @r"
+    error: r.yaml:5: rule 'r5' (serial_to_ros) reads a serial port but names TCP; write 'direction: udp_to_rostopic'
+    error: r.yaml:6: rule 'r6' (rostopic_to_udp) names TCP, which only 'udp_to_rostopic' and 'bytes_route' can use; use UDP or a serial port, or one of those directions
+    error: r.yaml:7: rule 'r7', link 'l': names a 'url', which only links of 'bytes_route' can have; write 'udp_dst_ip' and 'udp_dst_port'
+    error: r.yaml:1: rule 'r1' routes udp 0.0.0.0:1 to itself; name another port for ground stations
+    error: r.yaml:3: rule 'r3' does what rule 'r2' does already; delete one of them
+    error: r.yaml:4: rules 'r4' and 'r1' (r.yaml:1) use 0.0.0.0:1 with different remote addresses; they share one socket; write the same URL
+    error: r.yaml:8: rule 'r8', link 'l' reads tcp server 0.0.0.0:6 as plain datagrams, but rule 'r2' reads it as MAVLink; give one of them another port
+    ");
+}
+
+#[test]
 fn filter_takes_out_topics_then_links_then_rules() {
     let mut both = imu(1, "/mavros/imu/data");
     both.ports.insert(PortName::from("data_raw"), topic("/mavros/imu/data_raw", "sensor_msgs/Imu"));

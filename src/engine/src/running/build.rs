@@ -10,16 +10,17 @@ use rostrans_core::{
     adapter::{AdapterError, RosAdapter},
     backoff::Backoff,
     rule::{Direction, RuleId},
-    transport::TransportError,
+    transport::{ByteSink, TransportError},
 };
+use rostrans_transport::router::Hub;
 
 use super::{Deps, LinkRow, RuleSnapshot, TransportSnapshot};
 use crate::{
-    ingress::{Dispatch, OpenedAs, Tap},
+    ingress::{Attachment, Dispatch, OpenedAs, Reader, Tap},
     link::Link,
     pipeline::{Env, Target},
     supervisor::{Context, Failure, OnExit, State, Supervisor, Task, lock},
-    topology::{Device, LinkTarget, PipelineSpec, Topology, TransportId, TransportSpec},
+    topology::{Device, HubSpec, LinkTarget, PipelineSpec, Topology, TransportId, TransportSpec},
     transports::explain,
 };
 
@@ -39,6 +40,10 @@ pub(super) struct RunningRule {
 
 pub(super) struct RunningTransport {
     route: Option<RuleId>,
+    /// Of ground stations' transports.
+    hub: Option<(RuleId, Arc<Hub>)>,
+    /// What hubs read from it.
+    _attached: Vec<Attachment>,
     tap: Arc<Tap>,
     pub(super) task: Task,
 }
@@ -68,11 +73,22 @@ pub(super) fn build(topology: &Topology, deps: &Deps, rules: &Supervisor, transp
             tap.expect_rule();
         }
     }
+    let hubs: Vec<(&HubSpec, Arc<Hub>)> =
+        topology.hubs.iter().filter_map(|hub| Some((hub, join(hub, &taps)?))).collect();
     let open = |(index, (spec, tap)): (usize, (&TransportSpec, &Arc<Tap>))| {
-        let name = transport_name(spec, users(index, pipelines));
+        let id = TransportId(index);
+        let readers = hubs.iter().flat_map(|(spec, hub)| hub_readers(spec, hub, id));
+        let attached = readers.map(|reader| {
+            tap.expect_rule();
+            tap.attach(vec![reader])
+        });
+        let attached = attached.collect();
+        let hub = hubs.iter().find(|(spec, _)| spec.stations == id);
+        let hub = hub.and_then(|(spec, hub)| Some((spec.rules.first()?.clone(), Arc::clone(hub))));
+        let name = transport_name(spec, users(index, pipelines, &topology.hubs));
         let task = transport(transports, name, spec, tap, deps);
         let route = spec.route.as_ref().map(|route| route.rule_id.clone());
-        RunningTransport { route, tap: Arc::clone(tap), task }
+        RunningTransport { route, hub, _attached: attached, tap: Arc::clone(tap), task }
     };
     let opened = specs.iter().zip(&taps).enumerate().map(open).collect();
     let start = |spec: &PipelineSpec| rule(rules, spec.clone(), specs, &taps, deps);
@@ -84,9 +100,27 @@ fn reads(pipeline: &PipelineSpec) -> bool {
     !matches!(pipeline.rule.direction, Direction::RostopicToUdp | Direction::RosToSerial)
 }
 
-fn users(transport: usize, pipelines: &[PipelineSpec]) -> Vec<&str> {
+/// Joins the write halves of a hub's transports.
+fn join(spec: &HubSpec, taps: &[Arc<Tap>]) -> Option<Arc<Hub>> {
+    let sink = |id: &TransportId| taps.get(id.0).map(|tap| Arc::clone(&tap.sink) as Arc<dyn ByteSink>);
+    let vehicles = spec.vehicles.iter().map(sink).collect::<Option<_>>()?;
+    Some(Hub::new(Arc::clone(&spec.rules.first()?.0), vehicles, sink(&spec.stations)?))
+}
+
+/// What a hub reads from a transport.
+fn hub_readers(spec: &HubSpec, hub: &Arc<Hub>, id: TransportId) -> Vec<Reader> {
+    let vehicles = spec.vehicles.iter().position(|vehicles| *vehicles == id);
+    let vehicles = vehicles.map(|device| Reader::Vehicles(Arc::clone(hub), device));
+    let stations = (spec.stations == id).then(|| Reader::Stations(Arc::clone(hub)));
+    vehicles.into_iter().chain(stations).collect()
+}
+
+fn users<'a>(transport: usize, pipelines: &'a [PipelineSpec], hubs: &'a [HubSpec]) -> Vec<&'a str> {
     let uses = |pipeline: &&PipelineSpec| needed_transports(pipeline).contains(&transport);
-    pipelines.iter().filter(uses).map(|pipeline| pipeline.rule.rule_id.as_str()).collect()
+    let rules = pipelines.iter().filter(uses).map(|pipeline| pipeline.rule.rule_id.as_str());
+    let id = TransportId(transport);
+    let hubs = hubs.iter().filter(|hub| hub.stations == id || hub.vehicles.contains(&id));
+    rules.chain(hubs.flat_map(|hub| hub.rules.iter().map(RuleId::as_str))).collect()
 }
 
 fn needed_transports(pipeline: &PipelineSpec) -> Vec<usize> {
@@ -230,13 +264,15 @@ impl RunningRule {
 impl RunningTransport {
     /// Whether a byte route runs on it.
     pub(super) fn routes(&self) -> bool {
-        self.route.is_some()
+        self.route.is_some() || self.hub.is_some()
     }
 
     pub(super) fn snapshot(&self) -> TransportSnapshot {
         let stats = &self.tap.stats;
         let opened = lock(&self.tap.opened).clone();
         let route = self.route.clone().zip(opened.route).map(|(rule_id, stats)| (rule_id, stats.snapshot()));
+        let route =
+            route.or_else(|| self.hub.as_ref().map(|(rule_id, hub)| (rule_id.clone(), hub.snapshot())));
         TransportSnapshot {
             name: Arc::clone(self.task.name()),
             state: self.task.state(),

@@ -61,7 +61,12 @@ impl World {
 
     /// Adds a transport.
     pub(crate) fn transport(&mut self, device: &Device) -> TransportId {
-        let spec = TransportSpec { device: device.clone(), framing: Framing::Datagram, route: None };
+        let spec = TransportSpec {
+            device: device.clone(),
+            framing: Framing::Datagram,
+            route: None,
+            everyone: false,
+        };
         self.topology.transports.push(spec);
         TransportId(self.topology.transports.len() - 1)
     }
@@ -128,11 +133,11 @@ impl World {
 }
 
 pub(crate) fn udp(port: u16) -> Device {
-    Device::Udp(UdpBind { addr: ([127, 0, 0, 1], port).into(), multicast_if: "".into() })
+    Device::Udp(UdpBind::new(([127, 0, 0, 1], port).into()))
 }
 
 pub(crate) fn serial(device: &str) -> Device {
-    Device::Serial(SerialSpec { device: device.into(), baud: 921_600 })
+    Device::Serial(SerialSpec::new(device, 921_600))
 }
 
 pub(crate) fn peer(port: u16) -> SocketAddr {

@@ -144,8 +144,9 @@ fn topology() -> Topology {
     };
     let mut rule = ForwardRule::new("up", Direction::UdpToRostopic, Origin::Default);
     rule.links = vec![link("/all", None), link("/some", Some(RateLimit(100.0)))];
-    let bind = UdpBind { addr: ([127, 0, 0, 1], 0).into(), multicast_if: "".into() };
-    let transport = TransportSpec { device: Device::Udp(bind), framing: Framing::Mavlink, route: None };
+    let bind = UdpBind::new(([127, 0, 0, 1], 0).into());
+    let transport =
+        TransportSpec { device: Device::Udp(bind), framing: Framing::Mavlink, route: None, everyone: false };
     let source = Some(TransportId(0));
     Topology {
         transports: vec![transport],

@@ -24,7 +24,7 @@ use super::{
     fanout::{Outbox, Spare},
 };
 use crate::{
-    serial::WriteQueue,
+    stream::WriteQueue,
     udp::{BATCH, SLOT, any_port, bind, is_icmp},
 };
 
@@ -62,7 +62,7 @@ impl SerialRoute {
         let first = config.endpoints.first().copied();
         let addr = config.upstream.or_else(|| first.map(any_port));
         let addr = addr.unwrap_or_else(|| any_port(SocketAddr::from(([0, 0, 0, 0], 0))));
-        let socket = bind(&UdpBind { addr, multicast_if: "".into() })?;
+        let socket = bind(&UdpBind::new(addr))?;
         let upstream = config.upstream.map(|_| Upstream {
             batch: RecvBatch::new(BATCH, SLOT),
             queued: 0,

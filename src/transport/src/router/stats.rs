@@ -22,7 +22,7 @@ impl Flow {
         }
     }
 
-    fn snapshot(&self) -> FlowSnapshot {
+    pub(crate) fn snapshot(&self) -> FlowSnapshot {
         FlowSnapshot { frames: self.frames.load(), bytes: self.bytes.load() }
     }
 }
@@ -84,8 +84,10 @@ impl RouteStats {
             from_vehicles: self.from_vehicles.snapshot(),
             to_vehicles: self.to_vehicles.snapshot(),
             from_stations: self.from_stations.snapshot(),
+            to_stations: FlowSnapshot::default(),
             foreign: self.foreign.snapshot(),
             vehicle_send_errors: self.vehicle_send_errors.load(),
+            station_send_errors: 0,
             unroutable: self.unroutable.load(),
         }
     }
@@ -126,10 +128,14 @@ pub struct RouteSnapshot {
     pub to_vehicles: FlowSnapshot,
     /// Received from ground stations that are no configured endpoint.
     pub from_stations: FlowSnapshot,
+    /// Sent to ground stations that are no configured endpoint.
+    pub to_stations: FlowSnapshot,
     /// Received from unknown senders without valid MAVLink, on a route whose flight controller speaks it; not sent on.
     pub foreign: FlowSnapshot,
     /// Frames for vehicles that the kernel or the port did not take.
     pub vehicle_send_errors: u64,
+    /// Frames for `to_stations` that the kernel or the port did not take.
+    pub station_send_errors: u64,
     /// Frames of endpoints that came before any vehicle was known.
     pub unroutable: u64,
 }

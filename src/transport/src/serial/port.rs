@@ -6,34 +6,36 @@ use std::{
     os::unix::fs::OpenOptionsExt,
 };
 
-use rostrans_core::{rule::SerialSpec, text::file_limit_remedy};
+use rostrans_core::{rule::SerialSpec, text::file_limit_remedy, transport::Peer};
 use rustix::{
     fs::{FlockOperation, OFlags, flock},
     termios::{ioctl_tiocexcl, isatty},
 };
-use serial2_tokio::SerialPort;
+use serial2_tokio::{FlowControl, SerialPort, Settings};
 
-/// An open port that is this process's alone.
-pub(crate) struct Port {
-    /// Bytes in and out.
-    pub(crate) stream: SerialPort,
-    /// Keeps other programs out while it lives.
-    pub(crate) claim: File,
-}
+use crate::stream::Open;
 
-/// Opens a port raw, 8N1, without flow control, for this process alone.
+/// Opens a port raw, 8N1, for this process alone.
 ///
 /// **Errors**: the reason, with what to do about it.
-pub(crate) fn open(spec: &SerialSpec) -> Result<Port, String> {
+pub(crate) fn open(spec: &SerialSpec) -> Result<Open<SerialPort>, String> {
     let claim = claim(&spec.device).map_err(|error| explain(&error, spec))?;
     if !isatty(&claim) {
         return Err(NO_PORT.to_owned());
     }
     lock(&claim).map_err(|error| explain(&error, spec))?;
-    let stream = SerialPort::open(&*spec.device, spec.baud).map_err(|error| explain(&error, spec))?;
+    let settings = |mut settings: Settings| {
+        settings.set_raw();
+        settings.set_baud_rate(spec.baud)?;
+        if spec.flow_control {
+            settings.set_flow_control(FlowControl::RtsCts);
+        }
+        Ok(settings)
+    };
+    let stream = SerialPort::open(&*spec.device, settings).map_err(|error| explain(&error, spec))?;
     // Programs that know no file lock get EBUSY from now on. Not every device can do it, and the lock stands.
     ioctl_tiocexcl(&claim).ok();
-    Ok(Port { stream, claim })
+    Ok(Open { stream, peer: Peer::Serial, claim: Some(claim) })
 }
 
 /// Opens a device without making it the terminal of this process.
@@ -80,7 +82,7 @@ mod tests {
     fn what_is_no_serial_port_is_called_so() {
         let file = std::env::current_exe().unwrap();
         for device in ["/dev/null", "/", file.to_str().unwrap()] {
-            let spec = SerialSpec { device: device.into(), baud: 57_600 };
+            let spec = SerialSpec::new(device, 57_600);
             let reason = open(&spec).err().unwrap();
             // A program that runs may not be writable, which is another true answer.
             let busy = device == file.to_str().unwrap() && reason.contains("busy");

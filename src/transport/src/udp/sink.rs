@@ -3,25 +3,92 @@
 use std::{
     io,
     net::{SocketAddr, UdpSocket},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use rostrans_core::transport::{ByteSink, SendError};
 
-/// Where frames without a receiver go: a configured address, the peer heard last or the learned flight controller.
+/// Where frames without a receiver go: a configured address, the peer heard last, the learned flight controller, or
+/// everybody.
 ///
 /// The socket's task writes it when it changes; a send reads it. The lock is free nearly always and costs little beside
 /// the system call of a send.
 #[derive(Debug, Default)]
-pub(crate) struct Target(Mutex<Option<SocketAddr>>);
+pub(crate) struct Target {
+    state: Mutex<State>,
+    /// Frames go to everybody heard of late, and to the configured address.
+    everyone: bool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The configured address; with [`Target::everyone`] unset, overwritten by who is heard.
+    main: Option<SocketAddr>,
+    /// The configured address is a broadcast one, which ends with the first answer.
+    until_answered: bool,
+    heard: Vec<(SocketAddr, Instant)>,
+}
 
 impl Target {
-    pub(crate) fn set(&self, addr: SocketAddr) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(addr);
+    /// Frames go to everybody heard of late.
+    pub(crate) fn everyone() -> Self {
+        Self { everyone: true, ..Self::default() }
     }
 
-    pub(crate) fn load(&self) -> Option<SocketAddr> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Sets the configured address.
+    pub(crate) fn configure(&self, addr: SocketAddr, until_answered: bool) {
+        let mut state = self.lock();
+        state.main = Some(addr);
+        state.until_answered = until_answered;
+    }
+
+    /// A frame came from `addr`.
+    pub(crate) fn set(&self, addr: SocketAddr) {
+        let mut state = self.lock();
+        if !self.everyone {
+            state.main = Some(addr);
+            return;
+        }
+        let now = Instant::now();
+        state.heard.retain(|(of, at)| *of != addr && now.saturating_duration_since(*at) < FORGOTTEN);
+        if state.heard.len() < MAX_PEERS {
+            state.heard.push((addr, now));
+        }
+    }
+
+    /// Calls `send` with each receiver; the last error counts when nobody got it.
+    fn each(&self, mut send: impl FnMut(SocketAddr) -> Result<(), SendError>) -> Result<(), SendError> {
+        let (receivers, count) = self.receivers();
+        let mut result = Err(SendError::NoTarget);
+        for to in receivers.into_iter().take(count).flatten() {
+            match (send(to), result) {
+                (Ok(()), _) | (_, Ok(())) => result = Ok(()),
+                (Err(error), Err(_)) => result = Err(error),
+            }
+        }
+        result
+    }
+
+    /// The receivers, taken out of the lock: a send may take a while.
+    fn receivers(&self) -> ([Option<SocketAddr>; MAX_PEERS + 1], usize) {
+        let mut receivers = [None; MAX_PEERS + 1];
+        let state = self.lock();
+        let now = Instant::now();
+        let lately = |at: &Instant| now.saturating_duration_since(*at) < FORGOTTEN;
+        let heard = state.heard.iter().filter(|(_, at)| lately(at)).map(|(addr, _)| *addr);
+        let answered = state.until_answered && heard.clone().next().is_some();
+        let main = state.main.filter(|main| !answered && heard.clone().all(|addr| addr != *main));
+        let mut count = 0;
+        for (slot, addr) in receivers.iter_mut().zip(main.into_iter().chain(heard)) {
+            *slot = Some(addr);
+            count += 1;
+        }
+        (receivers, count)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -40,7 +107,15 @@ impl UdpSink {
 
 impl ByteSink for UdpSink {
     fn try_send(&self, frame: &[u8], to: Option<SocketAddr>) -> Result<(), SendError> {
-        let to = to.or_else(|| self.target.load()).ok_or(SendError::NoTarget)?;
+        match to {
+            Some(to) => self.send(frame, to),
+            None => self.target.each(|to| self.send(frame, to)),
+        }
+    }
+}
+
+impl UdpSink {
+    fn send(&self, frame: &[u8], to: SocketAddr) -> Result<(), SendError> {
         if frame.len() > MAX_DATAGRAM {
             return Err(SendError::TooLarge(frame.len()));
         }
@@ -56,6 +131,10 @@ impl ByteSink for UdpSink {
     }
 }
 
+/// A ground station sends a heartbeat each second.
+const FORGOTTEN: Duration = Duration::from_secs(10);
+/// Peers of a socket that sends to everyone; more than anybody has ground stations.
+const MAX_PEERS: usize = 16;
 /// Payload bytes of the largest IPv4 datagram; IPv6 carries 20 more without jumbograms, which nobody relies on.
 const MAX_DATAGRAM: usize = 65_507;
 /// `ENOBUFS`: the network device's queue is full.

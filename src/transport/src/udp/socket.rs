@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn at(addr: &str, multicast_if: &str) -> Result<UdpSocket, TransportError> {
-        bind(&UdpBind { addr: addr.parse().unwrap(), multicast_if: multicast_if.into() })
+        bind(&UdpBind { multicast_if: multicast_if.into(), ..UdpBind::new(addr.parse().unwrap()) })
     }
 
     #[test]

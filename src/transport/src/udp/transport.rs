@@ -1,18 +1,26 @@
 //! The task of a UDP socket.
 
 use std::{
+    future::pending,
     io,
     net::{SocketAddr, UdpSocket},
     pin::pin,
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use rostrans_core::transport::{BoxFuture, DeviceState, Framing, Ingress, Peer, Transport, TransportError};
+use rostrans_core::{
+    rule::{Host, UdpPeer},
+    transport::{BoxFuture, DeviceState, Framing, Ingress, Peer, Transport, TransportError},
+};
 use rostrans_net::RecvBatch;
-use tokio::{io::Interest, net::UdpSocket as Readiness};
+use tokio::{
+    io::Interest,
+    net::{UdpSocket as Readiness, lookup_host},
+    time::sleep,
+};
 use tokio_util::sync::CancellationToken;
-use tracing::debug;
+use tracing::{debug, warn};
 
 use super::{Target, io_error};
 use crate::{
@@ -33,8 +41,9 @@ pub(crate) struct UdpTransport {
     framing: Framing,
     target: Arc<Target>,
     route: Option<UdpRoute>,
-    /// What `target` holds, kept here so that it is only locked on a change.
-    heard_last: Option<SocketAddr>,
+    peer: UdpPeer,
+    /// Who was noted in `target` last and when, kept here so that it is only locked on a change.
+    heard_last: Option<(SocketAddr, Instant)>,
 }
 
 impl UdpTransport {
@@ -43,8 +52,15 @@ impl UdpTransport {
         framing: Framing,
         target: Arc<Target>,
         route: Option<UdpRoute>,
+        peer: UdpPeer,
     ) -> Self {
-        Self { socket, framing, target, route, heard_last: None }
+        match &peer {
+            UdpPeer::Heard => {}
+            UdpPeer::Remote(host) => host.addr().into_iter().for_each(|addr| target.configure(addr, false)),
+            UdpPeer::Broadcast(addr) => target.configure(*addr, true),
+            UdpPeer::Always(addr) => target.configure(*addr, false),
+        }
+        Self { socket, framing, target, route, peer, heard_last: None }
     }
 
     async fn serve(mut self, mut ingress: Box<dyn Ingress>, cancel: CancellationToken) -> io::Result<()> {
@@ -53,6 +69,7 @@ impl UdpTransport {
         let mut batch = RecvBatch::new(BATCH, SLOT);
         let mut timer = TickTimer::default();
         let mut cancelled = pin!(cancel.cancelled());
+        let mut found = pin!(look_up(self.unknown_host(), self.socket.local_addr()?.is_ipv4()));
         ingress.device(DeviceState::Up);
         loop {
             tokio::select! {
@@ -69,7 +86,19 @@ impl UdpTransport {
                     }
                 }
                 () = timer.due(ingress.next_tick()) => ingress.tick(Instant::now()),
+                addr = &mut found => {
+                    self.target.configure(addr, false);
+                    found.set(look_up(None, true));
+                }
             }
+        }
+    }
+
+    /// The remote whose address is not known yet.
+    fn unknown_host(&self) -> Option<Host> {
+        match &self.peer {
+            UdpPeer::Remote(host) if host.addr().is_none() => Some(host.clone()),
+            _ => None,
         }
     }
 
@@ -98,7 +127,7 @@ impl UdpTransport {
         let received = Instant::now();
         match &mut self.route {
             Some(route) => route.forward(&self.socket, batch, received),
-            None => batch.iter().for_each(|datagram| self.hear(datagram.from)),
+            None => batch.iter().for_each(|datagram| self.hear(datagram.from, received)),
         }
         if !ingress.idle() {
             for (index, datagram) in batch.iter().enumerate() {
@@ -112,9 +141,11 @@ impl UdpTransport {
         tick_if_due(ingress, received);
     }
 
-    fn hear(&mut self, from: SocketAddr) {
-        if self.heard_last != Some(from) {
-            self.heard_last = Some(from);
+    fn hear(&mut self, from: SocketAddr, now: Instant) {
+        let is_news =
+            |(last, at): (SocketAddr, Instant)| last != from || now.saturating_duration_since(at) >= REFRESH;
+        if self.heard_last.is_none_or(is_news) && !matches!(self.peer, UdpPeer::Always(_)) {
+            self.heard_last = Some((from, now));
             self.target.set(from);
         }
     }
@@ -132,6 +163,34 @@ impl Transport for UdpTransport {
         })
     }
 }
+
+/// Finds a host's address; never resolves without a host.
+async fn look_up(host: Option<Host>, v4: bool) -> SocketAddr {
+    let Some(host) = host else { return pending().await };
+    let mut told = false;
+    loop {
+        let found = match lookup_host((&*host.name, host.port)).await {
+            Ok(mut addrs) => {
+                addrs.find(|addr| addr.is_ipv4() == v4).ok_or_else(|| "no address of its kind".to_owned())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        match found {
+            Ok(addr) => return addr,
+            Err(error) if !told => {
+                told = true;
+                warn!(%host, error, "host not found; it is looked up again and again");
+            }
+            Err(_) => {}
+        }
+        sleep(LOOK_UP).await;
+    }
+}
+
+/// Before a name that was not found is looked up again.
+const LOOK_UP: Duration = Duration::from_secs(5);
+/// How often a peer that goes on sending is noted again.
+const REFRESH: Duration = Duration::from_secs(1);
 
 const UNKNOWN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED), 0);
 

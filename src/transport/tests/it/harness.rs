@@ -91,12 +91,13 @@ pub(crate) struct Options {
     pub(crate) route: Option<RouteConfig>,
     pub(crate) tick_every: Option<Duration>,
     pub(crate) idle: bool,
+    pub(crate) everyone: bool,
 }
 
 impl Run {
     pub(crate) fn start(device: Device, framing: Framing, options: Options) -> Self {
         let Opened { transport, sink, route, local_addr } =
-            open(Config { device, framing, route: options.route }).unwrap();
+            open(Config { device, framing, route: options.route, everyone: options.everyone }).unwrap();
         let (to, told) = channel(100_000);
         let (cancel, ticks) = (CancellationToken::new(), Arc::default());
         let ingress = Tell {
@@ -140,7 +141,7 @@ impl Run {
 }
 
 pub(crate) fn any_udp() -> Device {
-    Device::Udp(UdpBind { addr: "127.0.0.1:0".parse().unwrap(), multicast_if: "".into() })
+    Device::Udp(UdpBind::new("127.0.0.1:0".parse().unwrap()))
 }
 
 /// A socket of a peer, whose receive waits no longer than the deadline.

@@ -205,7 +205,7 @@ async fn route_of_ipv6_carries_both_ways() {
     let v6 = || peer_at("[::1]:0".parse().unwrap());
     let (endpoint, fcu) = (v6(), v6());
     for listen in ["[::1]:0", "[::]:0"] {
-        let bind = UdpBind { addr: listen.parse().unwrap(), multicast_if: "".into() };
+        let bind = UdpBind::new(listen.parse().unwrap());
         let run = Run::start(Device::Udp(bind), Framing::Mavlink, route(&[&endpoint]));
         let to = SocketAddr::from((Ipv6Addr::LOCALHOST, run.addr().port()));
         fcu.send_to(b"down", to).unwrap();

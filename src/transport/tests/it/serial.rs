@@ -35,7 +35,7 @@ impl Plug {
     }
 
     pub(crate) fn device(&self) -> Device {
-        Device::Serial(SerialSpec { device: self.link.to_str().unwrap().into(), baud: 921_600 })
+        Device::Serial(SerialSpec::new(self.link.to_str().unwrap(), 921_600))
     }
 
     /// Plugs in a device and returns its far end.
@@ -173,5 +173,20 @@ async fn ticks_go_on_while_the_device_is_away() {
     let tick_every = Some(std::time::Duration::from_millis(2));
     let run = Run::start(plug.device(), Framing::Mavlink, Options { tick_every, ..Options::default() });
     until("ticks", || run.ticks.lock().unwrap().len() >= 3).await;
+    run.stop().await;
+}
+
+#[tokio::test]
+async fn hardware_flow_control_is_asked_of_the_port() {
+    let plug = Plug::new("hwfc");
+    let mut far = plug.insert();
+    let Device::Serial(spec) = plug.device() else { panic!("no serial port") };
+    let device = Device::Serial(SerialSpec { flow_control: true, ..spec });
+    let mut run = Run::start(device, Framing::Mavlink, Options::default());
+    assert_eq!(run.next().await, Told::Up);
+    far.write_all(&heartbeat(1, 1)).await.unwrap();
+    assert_eq!(run.frame().await, heartbeat(1, 1));
+    run.sink.try_send(b"back", None).unwrap();
+    assert_eq!(read_exactly(&mut far, 4).await, b"back");
     run.stop().await;
 }

@@ -1,4 +1,6 @@
-use rostrans_core::rule::UdpBind;
+use std::net::SocketAddr;
+
+use rostrans_core::rule::{Host, UdpBind, UdpPeer};
 use rostrans_core::transport::{Framing, Malformed, Peer, SendError, TransportError};
 use rostrans_transport::{Config, Device, open, sender};
 
@@ -117,7 +119,7 @@ async fn port_in_use_is_an_error_worth_another_try() {
     if let Device::Udp(bind) = &mut device {
         bind.addr = local(&holder);
     }
-    let config = Config { device, framing: Framing::Datagram, route: None };
+    let config = Config { device, framing: Framing::Datagram, route: None, everyone: false };
     let Err(TransportError::Bind { addr, .. }) = open(config.clone()) else { panic!("bound twice") };
     assert_eq!(addr, local(&holder));
     drop(holder);
@@ -125,7 +127,7 @@ async fn port_in_use_is_an_error_worth_another_try() {
 }
 
 fn udp_at(addr: &str, multicast_if: &str) -> Device {
-    Device::Udp(UdpBind { addr: addr.parse().unwrap(), multicast_if: multicast_if.into() })
+    Device::Udp(UdpBind { multicast_if: multicast_if.into(), ..UdpBind::new(addr.parse().unwrap()) })
 }
 
 #[tokio::test]
@@ -159,4 +161,58 @@ async fn sender_has_a_socket_of_its_own() {
     let b = peer();
     sink.try_send(b"named", Some(local(&b))).unwrap();
     assert_eq!(recv(&b).await.0, b"named");
+}
+
+fn with_peer(peer: UdpPeer) -> Device {
+    Device::Udp(UdpBind { peer, ..UdpBind::new("127.0.0.1:0".parse().unwrap()) })
+}
+
+#[tokio::test]
+async fn remote_is_sent_to_at_once_and_gives_way_to_who_is_heard() {
+    let (remote, other) = (peer(), peer());
+    let host = Host { name: "localhost".into(), port: local(&remote).port() };
+    let device = with_peer(UdpPeer::Remote(host));
+    let mut run = Run::start(device, Framing::Mavlink, Options::default());
+    run.sink.try_send(b"first", None).unwrap();
+    assert_eq!(recv(&remote).await.0, b"first");
+    other.send_to(&heartbeat(1, 1), run.addr()).unwrap();
+    while !matches!(run.next().await, Told::Frame { .. }) {}
+    run.sink.try_send(b"then", None).unwrap();
+    assert_eq!(recv(&other).await.0, b"then");
+    run.stop().await;
+}
+
+#[tokio::test]
+async fn broadcast_ends_with_the_first_answer_unless_it_is_permanent() {
+    for permanent in [false, true] {
+        let (all, one) = (peer_at("0.0.0.0:0".parse().unwrap()), peer());
+        let to = SocketAddr::from(([127, 255, 255, 255], local(&all).port()));
+        let device = with_peer(if permanent { UdpPeer::Always(to) } else { UdpPeer::Broadcast(to) });
+        let mut run = Run::start(device, Framing::Mavlink, Options::default());
+        run.sink.try_send(b"anybody", None).unwrap();
+        assert_eq!(recv(&all).await.0, b"anybody");
+        one.send_to(&heartbeat(1, 1), run.addr()).unwrap();
+        while !matches!(run.next().await, Told::Frame { .. }) {}
+        run.sink.try_send(b"you", None).unwrap();
+        assert_eq!(recv(if permanent { &all } else { &one }).await.0, b"you");
+        run.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn stations_on_one_socket_all_hear_it_and_so_does_the_configured_one() {
+    let (configured, a, b) = (peer(), peer(), peer());
+    let host = Host { name: "127.0.0.1".into(), port: local(&configured).port() };
+    let options = Options { everyone: true, ..Options::default() };
+    let mut run = Run::start(with_peer(UdpPeer::Remote(host)), Framing::Mavlink, options);
+    for station in [&a, &b] {
+        station.send_to(&heartbeat(255, 1), run.addr()).unwrap();
+        while !matches!(run.next().await, Told::Frame { .. }) {}
+    }
+    run.sink.try_send(b"for all", None).unwrap();
+    for station in [&configured, &a, &b] {
+        assert_eq!(recv(station).await.0, b"for all");
+        assert!(is_empty(station));
+    }
+    run.stop().await;
 }

@@ -67,6 +67,11 @@ fn read(
     if let (Some(entry), Some(_)) = (serial, &udp) {
         cx.error(entry.line, "a link has either 'serial_port' or 'udp_dst_ip'", "make one link for each");
     }
+    let url = fields.take("url");
+    if let (Some(entry), true) = (url, serial.is_some() || udp.is_some()) {
+        cx.error(entry.line, "a link has either 'url' or another target", "make one link for each");
+    }
+    let url = url.and_then(|entry| value::url(entry, cx)).map(Target::Device);
     let serial = serial.and_then(|entry| value::serial(entry, cx)).map(Target::Serial);
     let rate = fields.take("rate_limit").and_then(|entry| value::rate(entry, cx));
     let options = match fields.take("options").map(|entry| &entry.value) {
@@ -85,7 +90,7 @@ fn read(
         topic,
         ports,
         service,
-        target: serial.or(udp).or_else(|| default_target.cloned()),
+        target: url.or(serial).or(udp).or_else(|| default_target.cloned()),
         // 0 is the manual's spelling of "no limit".
         rate_limit: rate.filter(|rate| *rate > 0.0).map(RateLimit),
         options,

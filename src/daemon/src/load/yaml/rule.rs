@@ -162,6 +162,7 @@ fn source(
     let interface = fields.take("udp_multicast_if");
     let serial = fields.take("serial_port");
     let mem = fields.take("mem_name");
+    let url = fields.take("url");
     if let (Some(ip), None) = (ip, port) {
         cx.error(ip.line, "'udp_listen_ip' without 'udp_listen_port'", "add 'udp_listen_port'");
     }
@@ -177,11 +178,12 @@ fn source(
     let route = direction == Some(Direction::BytesRoute);
     let given = usize::from(port.is_some() && !(route && serial.is_some()))
         + usize::from(serial.is_some())
-        + usize::from(mem.is_some());
+        + usize::from(mem.is_some())
+        + usize::from(url.is_some());
     if given > 1 {
-        let message = "more than one of 'udp_listen_port', 'serial_port' and 'mem_name'";
+        let message = "more than one of 'udp_listen_port', 'serial_port', 'mem_name' and 'url'";
         let help = "a rule has one source; make one rule for each";
-        cx.error(serial.or(mem).map_or(fields.line, |entry| entry.line), message, help);
+        cx.error(serial.or(mem).or(url).map_or(fields.line, |entry| entry.line), message, help);
     }
     if let Some(spec) = serial_spec {
         // The manual writes port 0 for a one-way serial route.
@@ -190,8 +192,11 @@ fn source(
     if let Some(name) = mem.and_then(|entry| value::text(entry, cx)) {
         return (Source::Mem(name.into()), None);
     }
+    if let Some(device) = url.and_then(|entry| value::url(entry, cx)) {
+        return (device.into(), None);
+    }
     let source = listen.map_or(Source::None, |addr| {
-        Source::Udp(UdpBind { addr, multicast_if: multicast_if.unwrap_or_default().into() })
+        Source::Udp(UdpBind { multicast_if: multicast_if.unwrap_or_default().into(), ..UdpBind::new(addr) })
     });
     (source, None)
 }

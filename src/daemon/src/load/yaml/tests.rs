@@ -271,7 +271,7 @@ forward_rules:
     error: r.yaml:37: a rule must be a block of 'key: value', not 'not a rule'; put a blank behind ':' and indent the keys alike
     error: r.yaml:38: rule without 'direction'; write one of udp_to_rostopic, rostopic_to_udp, udp_to_rosservice, rosservice_to_udp, mem_to_rostopic, serial_to_ros, ros_to_serial, bytes_route
     error: r.yaml:38: rule 'five' has no 'links'; add 'links:' and what to do with the data
-    error: r.yaml:41: more than one of 'udp_listen_port', 'serial_port' and 'mem_name'; a rule has one source; make one rule for each
+    error: r.yaml:41: more than one of 'udp_listen_port', 'serial_port', 'mem_name' and 'url'; a rule has one source; make one rule for each
     error: r.yaml:43: 'udp_multicast_if' without a UDP source; it chooses the interface of a multicast 'udp_listen_ip'; delete it
     error: r.yaml:44: 'udp_dst_port' without 'udp_dst_ip'; add 'udp_dst_ip', e.g. 127.0.0.1
     error: r.yaml:45: 'links' of rule 'six' must be a list with at least one entry; begin each link with '- link_name: ...'

@@ -3,7 +3,8 @@
 use std::{net::IpAddr, ops::RangeInclusive, time::Duration};
 
 use rostrans_core::{
-    rule::SerialSpec,
+    rule::{Device, MavUrl, SerialSpec},
+    text::excerpt,
     topic::{Durability, History, Liveliness, Qos, Reliability},
 };
 use serde_json::{Map, Number, Value};
@@ -92,6 +93,23 @@ pub(super) fn serial(entry: &Entry, cx: &mut Cx<'_>) -> Option<SerialSpec> {
         Ok(spec) => Some(spec),
         Err(error) => {
             cx.error(entry.line, format!("'{}': {error}", entry.key), "");
+            None
+        }
+    }
+}
+
+/// A connection URL; own ids are options of `mavlink.link`.
+pub(super) fn url(entry: &Entry, cx: &mut Cx<'_>) -> Option<Device> {
+    let text = text(entry, cx)?;
+    match MavUrl::parse(text) {
+        Ok(MavUrl { device, ids: None }) => Some(device),
+        Ok(MavUrl { ids: Some(_), .. }) => {
+            let help = "write 'own_sysid' and 'own_compid' under 'options' of the link 'mavlink.link'";
+            cx.error(entry.line, format!("'ids=' in 'url' '{}'", excerpt(text)), help);
+            None
+        }
+        Err(error) => {
+            cx.error(entry.line, format!("invalid 'url' '{}': {}", excerpt(text), error.problem), error.help);
             None
         }
     }

@@ -25,7 +25,7 @@ impl Sender {
     pub(super) fn hears(self, peer: Peer) -> bool {
         match (self, peer) {
             (Self::Only(only), Peer::Udp(from)) => only == canonical(from),
-            (Self::Any, _) | (_, Peer::Serial | Peer::Mem) => true,
+            (Self::Any, _) | (_, Peer::Tcp(_) | Peer::Serial | Peer::Mem) => true,
         }
     }
 

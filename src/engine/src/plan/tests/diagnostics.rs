@@ -169,7 +169,8 @@ fn limits_that_would_do_nothing_are_refused() {
 #[test]
 fn claims_that_exclude_each_other_are_named_with_both_places() {
     let group = |line, interface: &str| {
-        let bind = UdpBind { addr: "239.0.0.1:6000".parse().unwrap(), multicast_if: interface.into() };
+        let bind =
+            UdpBind { multicast_if: interface.into(), ..UdpBind::new("239.0.0.1:6000".parse().unwrap()) };
         rule(line, UdpToRostopic, Source::Udp(bind), vec![raw(line, "/a")])
     };
     let route = |line, source, target: &str| rule(line, BytesRoute, source, vec![endpoint(line, target)]);
@@ -224,7 +225,7 @@ fn claims_that_exclude_each_other_are_named_with_both_places() {
     error: r.yaml:18: rule 'r18', link 'l': names codec 'raw_bytes', but bytes_route moves bytes undecoded; delete 'codec', or choose another direction
     error: r.yaml:18: rule 'r18', link 'l': names a topic or service, but bytes_route has none; delete it, or choose another direction
     error: r.yaml:18: rule 'r18', link 'l': has no endpoint; add 'udp_dst_ip' and 'udp_dst_port'
-    error: r.yaml:19: rule 'r18', link 'm': sends to a serial port; make the serial port the rule's source ('serial_port' beside 'direction') and the UDP addresses its links
+    error: r.yaml:19: rule 'r18', link 'm': sends to a serial port; make the serial port the rule's source ('serial_port' beside 'direction') and the UDP addresses its links, or write 'url: serial:///dev/ttyUSB0:57600' in the link
     error: r.yaml:15: service '/s' is offered already, at r.yaml:14; a service has one server; rename one of the services
     error: r.yaml:3: rule 'r3', link 'l' reads udp 0.0.0.0:9000 as MAVLink, but rule 'r1' reads it as plain datagrams; give one of them another port
     error: r.yaml:5: rule 'r5' opens /dev/x at 57600 baud, but rule 'r4' (r.yaml:4) at 9600; one port has one speed; write the same baud rate

@@ -9,7 +9,7 @@ use rostrans_core::{
         Exchange, FrameOut, Interest, PortInfo, Reply, Retry, Role, Sample,
     },
     emit::Emit,
-    rule::{CodecName, Direction, LinkConfig, RuleId, SerialSpec, Source, Target, UdpBind},
+    rule::{CodecName, Device, Direction, LinkConfig, MavUrl, RuleId, SerialSpec, Source, Target, UdpBind},
     topic::{Qos, ServiceSpec, TopicName, TopicSpec},
     transport::{Frame, Framing},
 };
@@ -188,11 +188,19 @@ pub(super) fn rule(line: u32, direction: Direction, source: Source, links: Vec<L
 }
 
 pub(super) fn udp(text: &str) -> Source {
-    Source::Udp(UdpBind { addr: text.parse().unwrap(), multicast_if: "".into() })
+    Source::Udp(UdpBind::new(text.parse().unwrap()))
 }
 
 pub(super) fn tty(text: &str) -> Source {
     Source::Serial(SerialSpec::parse(text, None).unwrap())
+}
+
+pub(super) fn url(text: &str) -> Device {
+    MavUrl::parse(text).unwrap().device
+}
+
+pub(super) fn station(line: u32, text: &str) -> LinkConfig {
+    LinkConfig { target: Some(Target::Device(url(text))), ..LinkConfig::new("l", None, at(line)) }
 }
 
 pub(super) fn to(text: &str) -> Option<Target> {
@@ -251,6 +259,11 @@ pub(super) fn sketch(topology: &Topology) -> String {
             "{} {} source {source:?} targets {:?} {links:?}\n",
             p.rule.rule_id, p.rule.direction, p.targets
         );
+    }
+    for hub in &topology.hubs {
+        let vehicles: Vec<_> = hub.vehicles.iter().map(|id| id.0).collect();
+        let rules: Vec<_> = hub.rules.iter().map(RuleId::as_str).collect();
+        text += &format!("hub {rules:?} T{vehicles:?} <-> T{}\n", hub.stations.0);
     }
     for t in &topology.trimmed {
         text += &format!("trimmed {}/{} {} by {}\n", t.rule_id, t.link_name, t.name, t.by);

@@ -1,31 +1,29 @@
-//! The task of a serial port.
+//! The task of one byte stream.
 
 use std::{
     convert::Infallible,
     future::pending,
     io,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use rostrans_core::{
     backoff::Backoff,
-    rule::SerialSpec,
     transport::{
         BoxFuture, DeviceState, Frame, Framing, Ingress, Malformed, Peer, Transport, TransportError,
     },
 };
 use rostrans_mavlink::Stream;
-use serial2_tokio::SerialPort;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, WriteHalf, split},
+    io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, WriteHalf, split},
     time::{Sleep, sleep},
 };
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tracing::debug;
 
-use super::{WriteQueue, port, port::Port};
+use super::{Line, Open, WriteQueue};
 use crate::{
     framing::deliver,
     router::SerialRoute,
@@ -38,8 +36,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// A port that stayed open for so long is opened again without much waiting.
 const STABLE: Duration = Duration::from_secs(5);
 
-pub(crate) struct SerialTransport {
-    port: SerialSpec,
+pub(crate) struct StreamTransport<L> {
+    line: L,
     framing: Framing,
     queue: Arc<WriteQueue>,
     route: Option<SerialRoute>,
@@ -52,14 +50,9 @@ enum End {
     Lost(String),
 }
 
-impl SerialTransport {
-    pub(crate) fn new(
-        port: SerialSpec,
-        framing: Framing,
-        queue: Arc<WriteQueue>,
-        route: Option<SerialRoute>,
-    ) -> Self {
-        Self { port, framing, queue, route, stream: Stream::new() }
+impl<L: Line> StreamTransport<L> {
+    pub(crate) fn new(line: L, framing: Framing, queue: Arc<WriteQueue>, route: Option<SerialRoute>) -> Self {
+        Self { line, framing, queue, route, stream: Stream::new() }
     }
 
     async fn keep_open(mut self, mut ingress: Box<dyn Ingress>, cancel: CancellationToken) {
@@ -68,17 +61,18 @@ impl SerialTransport {
         let mut told = None;
         loop {
             // The log line of each change is the ingress's: it knows the rules that wait for the port.
-            let reason = match port::open(&self.port) {
-                Ok(port) => {
-                    debug!(port = %self.port, "serial port open");
+            let Some(opened) = self.open(&mut *ingress, &mut cancelled).await else { return };
+            let reason = match opened {
+                Ok(open) => {
+                    debug!(line = %self.line, "open");
                     ingress.device(DeviceState::Up);
                     told = None;
                     let opened = Instant::now();
-                    let end = self.serve(port, &mut *ingress, &mut cancelled).await;
+                    let end = self.serve(open, &mut *ingress, &mut cancelled).await;
                     let dropped_bytes = self.queue.close();
                     self.stream.reset();
                     let End::Lost(reason) = end else { return };
-                    debug!(port = %self.port, reason, dropped_bytes, "serial port lost");
+                    debug!(line = %self.line, reason, dropped_bytes, "lost");
                     if opened.elapsed() >= STABLE {
                         backoff.reset();
                     }
@@ -92,6 +86,25 @@ impl SerialTransport {
             }
             if self.wait(backoff.next_delay(), &mut *ingress, &mut cancelled).await {
                 return;
+            }
+        }
+    }
+
+    /// Opens the line; `None` when cancelled.
+    async fn open(
+        &mut self,
+        ingress: &mut dyn Ingress,
+        cancelled: &mut Pin<Box<WaitForCancellationFutureOwned>>,
+    ) -> Option<Result<Open<L::Stream>, String>> {
+        let mut opening = pin!(self.line.open());
+        let mut timer = TickTimer::default();
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut *cancelled => return None,
+                opened = &mut opening => return Some(opened),
+                () = timer.due(ingress.next_tick()) => ingress.tick(Instant::now()),
+                () = upstream(&mut self.route) => {}
             }
         }
     }
@@ -118,12 +131,12 @@ impl SerialTransport {
 
     async fn serve(
         &mut self,
-        port: Port,
+        open: Open<L::Stream>,
         ingress: &mut dyn Ingress,
         cancelled: &mut Pin<Box<WaitForCancellationFutureOwned>>,
     ) -> End {
-        let (_claim, port) = (port.claim, port.stream);
-        let (mut reader, writer) = split(port);
+        let (_claim, peer) = (open.claim, open.peer);
+        let (mut reader, writer) = split(open.stream);
         let mut writer = Writer { port: writer, queue: Arc::clone(&self.queue), out: Vec::new(), written: 0 };
         let mut timer = TickTimer::default();
         let mut stalled: Option<Pin<Box<Sleep>>> = None;
@@ -136,7 +149,7 @@ impl SerialTransport {
                     Ok(0) => return End::Lost("closed by the other end".to_owned()),
                     Ok(n) => {
                         self.stream.filled(n);
-                        self.take(ingress);
+                        self.take(peer, ingress);
                         stalled = self.waits_for_rest().then(|| Box::pin(sleep(STALL)));
                     }
                     Err(error) => return End::Lost(error.to_string()),
@@ -153,7 +166,7 @@ impl SerialTransport {
     }
 
     /// Hands on what was read.
-    fn take(&mut self, ingress: &mut dyn Ingress) {
+    fn take(&mut self, peer: Peer, ingress: &mut dyn Ingress) {
         let received = Instant::now();
         match (&mut self.route, self.framing) {
             (Some(route), framing) => {
@@ -161,7 +174,7 @@ impl SerialTransport {
                     if ingress.idle() {
                         return;
                     }
-                    let frame = |tag| Frame { bytes: piece.bytes, peer: Peer::Serial, received, tag };
+                    let frame = |tag| Frame { bytes: piece.bytes, peer, received, tag };
                     match (framing, piece.packet) {
                         (Framing::Datagram, _) => ingress.frame(&frame(None)),
                         (Framing::Mavlink, Some(packet)) => ingress.frame(&frame(Some(packet.msgid))),
@@ -171,16 +184,11 @@ impl SerialTransport {
             }
             (None, Framing::Mavlink) => {
                 while let Some(event) = self.stream.next() {
-                    deliver(event, Peer::Serial, received, ingress);
+                    deliver(event, peer, received, ingress);
                 }
             }
             (None, Framing::Datagram) => {
-                ingress.frame(&Frame {
-                    bytes: self.stream.unfinished(),
-                    peer: Peer::Serial,
-                    received,
-                    tag: None,
-                });
+                ingress.frame(&Frame { bytes: self.stream.unfinished(), peer, received, tag: None });
                 self.stream.reset();
             }
         }
@@ -203,7 +211,7 @@ impl SerialTransport {
     }
 }
 
-impl Transport for SerialTransport {
+impl<L: Line> Transport for StreamTransport<L> {
     fn run(
         self: Box<Self>,
         ingress: Box<dyn Ingress>,
@@ -217,14 +225,14 @@ impl Transport for SerialTransport {
 }
 
 /// Owns the write half, so frames never interleave.
-struct Writer {
-    port: WriteHalf<SerialPort>,
+struct Writer<S> {
+    port: WriteHalf<S>,
     queue: Arc<WriteQueue>,
     out: Vec<u8>,
     written: usize,
 }
 
-impl Writer {
+impl<S: AsyncWrite> Writer<S> {
     /// Writes until the port fails.
     ///
     /// **Cancel safety**: remembers what the port took, so it may be dropped and called again.

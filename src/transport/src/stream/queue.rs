@@ -10,12 +10,11 @@ use tokio::sync::Notify;
 
 /// Whole frames for one writer; bounded.
 ///
-/// **Drop policy**: holds about a quarter of a second at the port's bit rate. A frame that does not fit is refused: what
-/// waits is older but on its way, and an endless stream must not starve it. While the port is down nothing is stored,
-/// as a setpoint of some seconds ago is dangerous.
+/// **Drop policy**: holds about a quarter of a second at a serial port's bit rate, of a connection [`MAX_CAPACITY`]. A
+/// frame that does not fit is refused: what waits is older but on its way, and an endless stream must not starve it.
+/// While the port is down nothing is stored, as a setpoint of some seconds ago is dangerous.
 ///
-/// A short lock is taken for each frame: senders are in other tasks, and a serial line carries a few thousand frames a
-/// second at most.
+/// A short lock is taken for each frame: senders are in other tasks, and a line carries some thousand frames a second.
 #[derive(Debug)]
 pub(crate) struct WriteQueue {
     state: Mutex<State>,
@@ -33,7 +32,15 @@ struct State {
 impl WriteQueue {
     pub(crate) fn new(baud: u32) -> Self {
         let per_second = usize::try_from(baud / BITS_PER_BYTE).unwrap_or(MAX_CAPACITY);
-        let capacity = (per_second / 4).clamp(MIN_CAPACITY, MAX_CAPACITY);
+        Self::with_capacity((per_second / 4).clamp(MIN_CAPACITY, MAX_CAPACITY))
+    }
+
+    /// A queue for a connection.
+    pub(crate) fn of_connection() -> Self {
+        Self::with_capacity(MAX_CAPACITY)
+    }
+
+    fn with_capacity(capacity: usize) -> Self {
         Self { state: Mutex::default(), capacity, filled: Notify::new(), emptied: Notify::new() }
     }
 
@@ -77,7 +84,8 @@ impl WriteQueue {
         }
     }
 
-    fn try_take(&self, out: &mut Vec<u8>) -> bool {
+    /// Swaps what waits for the empty `out`; false when there is nothing.
+    pub(crate) fn try_take(&self, out: &mut Vec<u8>) -> bool {
         let mut state = self.lock();
         if state.bytes.is_empty() {
             return false;
