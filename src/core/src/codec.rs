@@ -3,12 +3,17 @@
 //! A [`Codec`] is registered once; it describes itself ([`CodecInfo`]) and builds one instance per link and role.
 //! Instances are `&mut`, owned by the task that runs them: no locks inside codecs.
 
+mod error;
+mod frame_out;
+
+pub use error::{DecodeError, EncodeError};
+pub use frame_out::FrameOut;
+
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use bytes::BytesMut;
 use rostrans_cdr::CdrBytes;
 use rostrans_schema::TypeName;
 use thiserror::Error;
@@ -331,106 +336,7 @@ pub trait Caller: Send {
 /// How long a service call may take, unless a codec says otherwise.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why a frame was not decoded. Small and `Copy`: the hot path allocates nothing for an error.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-pub enum DecodeError {
-    /// Too short.
-    #[error("truncated: need {need} bytes, have {have}")]
-    Truncated {
-        /// Bytes needed.
-        need: usize,
-        /// Bytes there were.
-        have: usize,
-    },
-    /// Not this protocol.
-    #[error("bad magic number")]
-    BadMagic,
-    /// Checksum mismatch.
-    #[error("bad checksum")]
-    Checksum,
-    /// A field holds an impossible value.
-    #[error("field '{0}' out of range")]
-    OutOfRange(&'static str),
-    /// Not valid text (UTF-8, JSON) where text is expected.
-    #[error("not valid {0}")]
-    Text(&'static str),
-    /// Does not fit the ROS type.
-    #[error("does not fit the message type: {0}")]
-    Schema(&'static str),
-}
-
-/// Why a sample was not encoded.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-pub enum EncodeError {
-    /// The CDR is malformed.
-    #[error("malformed CDR: {0}")]
-    Cdr(&'static str),
-    /// A field cannot be expressed on the wire.
-    #[error("field '{0}' out of range")]
-    OutOfRange(&'static str),
-    /// The frame would be larger than a datagram.
-    #[error("frame of {0} bytes is too large")]
-    TooLarge(usize),
-}
-
-/// Frames being written by an encoder; reused from sample to sample.
-#[derive(Debug, Default)]
-pub struct FrameOut {
-    buf: BytesMut,
-    ends: Vec<usize>,
-    open: bool,
-}
-
-impl FrameOut {
-    /// An empty one.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Opens the next frame and returns the buffer to append to (do not shorten it).
-    pub fn frame(&mut self) -> &mut BytesMut {
-        self.close();
-        self.open = true;
-        &mut self.buf
-    }
-
-    /// Hands each frame to `send` and empties the buffer.
-    pub fn drain(&mut self, mut send: impl FnMut(&[u8])) {
-        self.close();
-        let mut start = 0;
-        for end in self.ends.drain(..) {
-            send(self.buf.get(start..end).unwrap_or_default());
-            start = end;
-        }
-        self.buf.clear();
-    }
-
-    fn close(&mut self) {
-        if self.open {
-            self.ends.push(self.buf.len());
-            self.open = false;
-        }
-    }
-}
-
 /// Checks a port's type against a link's; `true` when they agree or the port takes any type.
 pub fn port_accepts(port: &PortInfo, msg_type: &TypeName) -> bool {
     port.msg_type.is_none_or(|t| t == msg_type.as_str())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_come_out_in_order_and_once() {
-        let mut out = FrameOut::new();
-        out.frame().extend_from_slice(b"one");
-        out.frame().extend_from_slice(b"");
-        out.frame().extend_from_slice(b"three");
-        let mut seen = Vec::new();
-        out.drain(|f| seen.push(f.to_vec()));
-        out.drain(|f| seen.push(f.to_vec()));
-        assert_eq!(seen, [b"one".to_vec(), b"".to_vec(), b"three".to_vec()]);
-    }
 }
