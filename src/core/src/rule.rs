@@ -1,6 +1,6 @@
 //! Forward rules: what a user writes in `ros_trans_config.yaml` and what plugins produce.
 
-use std::{collections::BTreeMap, fmt, net::SocketAddr, sync::Arc};
+use std::{borrow::Borrow, collections::BTreeMap, fmt, net::SocketAddr, sync::Arc};
 
 use crate::{
     diag::Origin,
@@ -37,6 +37,11 @@ macro_rules! name {
         impl $t {
             /// The name as it was written; printing escapes control characters.
             pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+        impl Borrow<str> for $t {
+            fn borrow(&self) -> &str {
                 &self.0
             }
         }

@@ -16,7 +16,7 @@ use bytes::{Bytes, BytesMut};
 use rostrans_core::{
     clock::Clock,
     codec::Interest,
-    queue::DropOldest,
+    queue::{DropOldest, MAX_BYTES, MAX_ITEMS},
     stats::Counter,
     throttle::LogThrottle,
     transport::{ByteSink, DeviceState, Frame, Ingress, Malformed, Peer},
@@ -30,13 +30,17 @@ use tracing::warn;
 use crate::{
     dispatch_table::DispatchTable,
     link::Link,
-    pipeline::inbound::{DecodeLink, DecodeSpec},
+    pipeline::decode::{DecodeLink, DecodeSpec, Io},
     supervisor::{Context, lock},
     transports::SinkSlot,
 };
 
 /// How soon a transport notices rules that attach while nothing arrives.
 const ATTACH_POLL: Duration = Duration::from_millis(200);
+
+/// Frames that may wait for the decoders of a conversation: a vehicle sends its 1,000 parameters in one burst, beside
+/// its telemetry.
+const MAX_TALK: usize = 4096;
 
 /// Counters of one transport.
 #[derive(Debug, Default)]
@@ -168,6 +172,17 @@ impl FrameQueue {
         Arc::new(Self { links, frames: DropOldest::default(), open: AtomicBool::new(open) })
     }
 
+    /// For decoders; those that answer services or read topics hold conversations, of which no frame may get lost.
+    pub(crate) fn of_decoders(links: Vec<Arc<Link>>) -> Arc<Self> {
+        let talks = links.iter().any(|link| {
+            let info = link.info();
+            !info.inputs.is_empty() || !info.services.is_empty()
+        });
+        let max_items = if talks { MAX_TALK } else { MAX_ITEMS };
+        let frames = DropOldest::new(max_items, MAX_BYTES);
+        Arc::new(Self { links, frames, open: AtomicBool::new(true) })
+    }
+
     #[cold]
     fn tell_overflow(&self, count: u64) {
         if let Some(link) = self.links.first() {
@@ -207,7 +222,7 @@ struct Slot {
 }
 
 enum SlotKind {
-    Inline(DecodeLink),
+    Inline(Box<DecodeLink>),
     Queue { queue: Arc<FrameQueue>, overflow: LogThrottle },
     Vehicles(VehicleSide),
     Stations(StationSide),
@@ -254,7 +269,7 @@ impl Dispatch {
             }
             let kind = match reader {
                 Reader::Inline(spec) => match spec.open(now) {
-                    Ok(link) => SlotKind::Inline(link),
+                    Ok(link) => SlotKind::Inline(Box::new(link)),
                     Err(failure) => {
                         spec.report(&failure);
                         continue;
@@ -284,12 +299,10 @@ impl Ingress for Dispatch {
         self.bytes += frame.bytes.len() as u64;
         let readers = self.table.readers(frame.tag);
         self.unwanted += u64::from(readers.is_empty());
-        let sink: &dyn ByteSink = &*self.tap.sink;
+        let mut io = Io { pool: &mut self.pool, sink: &*self.tap.sink, clock: &*self.clock };
         for &slot in readers {
             match self.slots.get_mut(usize::from(slot)).map(|slot| &mut slot.kind) {
-                Some(SlotKind::Inline(link)) => {
-                    link.frame(frame, &mut self.pool, Some(sink), &*self.clock);
-                }
+                Some(SlotKind::Inline(link)) => link.frame(frame, &mut io),
                 Some(SlotKind::Queue { queue, overflow }) => {
                     enqueue(queue, overflow, frame, &mut self.copies);
                 }
@@ -311,10 +324,10 @@ impl Ingress for Dispatch {
         if let Some(count) = self.malformed.due(now) {
             warn!(transport = &**self.context.name(), count, "malformed bytes");
         }
-        let sink: &dyn ByteSink = &*self.tap.sink;
+        let mut io = Io { pool: &mut self.pool, sink: &*self.tap.sink, clock: &*self.clock };
         for slot in &mut self.slots {
             match &mut slot.kind {
-                SlotKind::Inline(link) => link.tick(now, &mut self.pool, Some(sink), &*self.clock),
+                SlotKind::Inline(link) => link.tick(now, &mut io),
                 SlotKind::Queue { queue, overflow } => {
                     if let Some(count) = overflow.due(now) {
                         queue.tell_overflow(count);

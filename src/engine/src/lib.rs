@@ -10,6 +10,7 @@
 
 pub mod adapters;
 mod dispatch_table;
+mod due;
 mod ingress;
 mod link;
 pub mod monitor;

@@ -2,6 +2,8 @@
 
 pub(crate) mod call_in;
 pub(crate) mod call_out;
+mod calls;
+pub(crate) mod decode;
 pub(crate) mod inbound;
 pub(crate) mod outbound;
 

@@ -73,7 +73,7 @@ pub fn plan(rules: Vec<ForwardRule>, cx: &PlanContext<'_>) -> Result<Planned, Ve
         Topology { disabled: disabled.into_iter().map(|rule| rule.rule_id).collect(), ..Topology::default() };
     let kept = enabled.into_iter().filter_map(|rule| trim::rule(rule, cx.filter, &mut topology.trimmed));
     let kept: Vec<ForwardRule> = kept.collect();
-    loops::find(&kept, cx.own_addresses, &mut problems);
+    loops::find(&kept, cx.codecs, cx.own_addresses, &mut problems);
     merge::rules(kept, cx.codecs, &mut topology, &mut problems);
     if problems.iter().any(Diagnostic::is_error) {
         return Err(problems);

@@ -3,16 +3,16 @@
 use std::sync::LazyLock;
 
 use rostrans_core::{
-    codec::{Codec, CodecContext, CodecInfo, Role, port_accepts},
+    codec::{Codec, CodecContext, CodecInfo, Cost, Role, port_accepts},
     diag::Diagnostic,
-    rule::{ForwardRule, LinkConfig},
+    rule::{ForwardRule, LinkConfig, PortName},
     suggest::did_you_mean,
     text::{chain, excerpt},
-    topic::TopicSpec,
+    topic::{ServiceSpec, TopicSpec},
 };
 use rostrans_schema::{TypeRegistry, rihs01_text};
 
-use super::{PlanContext, check, unknown_codec};
+use super::{PlanContext, check, trim, unknown_codec};
 
 /// Checks one link of a rule that needs a codec.
 pub(super) fn link(
@@ -24,8 +24,7 @@ pub(super) fn link(
     let Some(role) = check::role(rule.direction) else { return };
     let mut check = Check { rule, link, problems };
     let codec = link.codec.as_ref().and_then(|name| cx.codecs.get(name.as_str()));
-    let silent = codec.is_some_and(|codec| codec.info().ports.is_empty());
-    check.bindings(role, silent);
+    check.bindings(role, codec.map(|codec| codec.info()));
     let types_known = check.types(cx);
     let Some(name) = &link.codec else {
         check.error("has no codec", "add 'codec: ...'; see --list-codecs");
@@ -42,7 +41,8 @@ pub(super) fn link(
         check.error(&what, &format!("it can {}; see --list-codecs", can.join(" and ")));
         return;
     }
-    let fits = check.ports(info, cx) & check.options(info);
+    let fits =
+        check.task(info) & check.ports(info, cx) & check.services(role, info, cx) & check.options(info);
     if fits && types_known {
         check.build(codec.as_ref(), role, &CodecContext { rule, link, types: cx.types });
     }
@@ -69,10 +69,14 @@ impl Check<'_> {
         self.problems.push(Diagnostic::error(self.link.origin.clone(), message, help));
     }
 
-    /// Topics or a service, as the direction needs; a `silent` codec has no topics.
-    fn bindings(&mut self, role: Role, silent: bool) {
+    /// Topics or a service, as the direction needs.
+    fn bindings(&mut self, role: Role, info: Option<&CodecInfo>) {
         let link = self.link;
         let direction = self.rule.direction;
+        if role != Role::Decode && !link.services.is_empty() {
+            let help = "write 'direction: udp_to_rostopic' or 'serial_to_ros', or delete it";
+            self.error(&format!("has 'services', but {direction} answers none of them"), help);
+        }
         match role {
             Role::Decode | Role::Encode if link.service.is_some() => {
                 let help = "write 'direction: udp_to_rosservice' or 'rosservice_to_udp', or name a topic";
@@ -87,9 +91,15 @@ impl Check<'_> {
             _ => {}
         }
         match role {
-            Role::Decode if !silent && link.topic.is_none() && link.ports.is_empty() => {
-                self.error("publishes nothing", "add 'topic' and 'msg_type'");
-            }
+            Role::Decode if !trim::is_bound(link) => match info {
+                // A codec without topics and services has its own business with the device.
+                Some(info) if info.ports.is_empty() && info.inputs.is_empty() && info.services.is_empty() => {
+                }
+                Some(info) if info.ports.is_empty() => {
+                    self.error("reads no topic and answers no service", "add 'ports' or 'services'");
+                }
+                _ => self.error("publishes nothing", "add 'topic' and 'msg_type'"),
+            },
             Role::Encode if link.topic.is_none() => {
                 self.error("subscribes to nothing", "add 'topic' and 'msg_type'");
             }
@@ -113,13 +123,26 @@ impl Check<'_> {
                 self.error(&format!("topic '{}': {}", topic.name, chain(&error)), "");
             }
         }
-        if let Some(service) = &link.service
-            && let Err(error) = cx.types.service(&service.srv_type)
-        {
-            known = false;
-            self.error(&format!("service '{}': {}", service.name, chain(&error)), "");
+        for service in link.service.iter().chain(link.services.values()) {
+            if let Err(error) = cx.types.service(&service.srv_type) {
+                known = false;
+                self.error(&format!("service '{}': {}", service.name, chain(&error)), "");
+            }
         }
         known
+    }
+
+    /// True when the codec runs where its inputs and services can reach it, and its names are clear.
+    fn task(&mut self, info: &CodecInfo) -> bool {
+        let talks = !info.inputs.is_empty() || !info.services.is_empty();
+        let twice = info.inputs.iter().find(|input| info.ports.iter().any(|port| port.name == input.name));
+        let flaw = match twice {
+            _ if talks && info.cost == Cost::Inline => "is inline, but has inputs or services".to_owned(),
+            Some(input) => format!("has two ports '{}'", input.name),
+            None => return true,
+        };
+        self.error(&format!("codec '{}' {flaw}", info.name), "this is a bug in the codec");
+        false
     }
 
     /// True when every topic is bound to a port of its type.
@@ -131,17 +154,18 @@ impl Check<'_> {
                 Some(port) => fit &= self.port_type(info, port, topic, cx),
                 None => {
                     fit = false;
-                    self.error(&format!("codec '{}' has no topics", info.name), "delete 'topic'");
+                    let what = format!("codec '{}' publishes no topics", info.name);
+                    let help =
+                        if info.inputs.is_empty() { "delete 'topic'" } else { "name its inputs in 'ports'" };
+                    self.error(&what, help);
                 }
             }
         }
         for (name, topic) in &link.ports {
-            let Some(port) = info.ports.iter().find(|port| port.name == name.as_str()) else {
+            let all = || info.ports.iter().chain(info.inputs);
+            let Some(port) = all().find(|port| port.name == name.as_str()) else {
                 fit = false;
-                let all: Vec<_> = info.ports.iter().map(|port| port.name).collect();
-                let otherwise = format!("it has {}", all.join(", "));
-                let help = did_you_mean(name.as_str(), all.iter().copied(), otherwise);
-                self.error(&format!("codec '{}' has no port '{name}'", info.name), &help);
+                self.unknown(info, "port", name, &all().map(|port| port.name).collect::<Vec<_>>());
                 continue;
             };
             fit &= self.port_type(info, port, topic, cx);
@@ -152,6 +176,41 @@ impl Check<'_> {
             }
         }
         fit
+    }
+
+    /// True when every service is bound to one that the codec answers.
+    fn services(&mut self, role: Role, info: &CodecInfo, cx: &PlanContext<'_>) -> bool {
+        let link = self.link;
+        let mut fit = true;
+        for (name, service) in link.services.iter().filter(|_| role == Role::Decode) {
+            let Some(known) = info.services.iter().find(|known| known.name == name.as_str()) else {
+                fit = false;
+                self.unknown(
+                    info,
+                    "service",
+                    name,
+                    &info.services.iter().map(|s| s.name).collect::<Vec<_>>(),
+                );
+                continue;
+            };
+            if service.srv_type.as_str() == known.srv_type {
+                fit &= self.service_definition(info, service, cx.types);
+            } else {
+                fit = false;
+                let what = format!("service '{}' is {}, but ", service.name, service.srv_type);
+                let what = format!("{what}service '{name}' of codec '{}' is {}", info.name, known.srv_type);
+                self.error(&what, &format!("write 'srv_type: {}', or delete 'srv_type'", known.srv_type));
+            }
+        }
+        fit
+    }
+
+    /// The codec has no port or service of that name.
+    fn unknown(&mut self, info: &CodecInfo, kind: &str, name: &PortName, all: &[&'static str]) {
+        let otherwise =
+            if all.is_empty() { "it has none".to_owned() } else { format!("it has {}", all.join(", ")) };
+        let help = did_you_mean(name.as_str(), all.iter().copied(), otherwise);
+        self.error(&format!("codec '{}' has no {kind} '{}'", info.name, excerpt(name.as_str())), &help);
     }
 
     fn port_type(
@@ -176,11 +235,24 @@ impl Check<'_> {
         let name = &topic.msg_type;
         // What is unknown here was reported already; what is not bundled, a codec cannot have built in.
         let (Ok(here), Ok(there)) = (types.message(name), BUNDLED.message(name)) else { return true };
-        if here.rihs01() == there.rihs01() {
+        let what = format!("topic '{}': {name}", topic.name);
+        self.same(info, &what, here.rihs01(), there.rihs01())
+    }
+
+    /// As [`Check::definition`], for a service.
+    fn service_definition(&mut self, info: &CodecInfo, service: &ServiceSpec, types: &TypeRegistry) -> bool {
+        let name = &service.srv_type;
+        let (Ok(here), Ok(there)) = (types.service(name), BUNDLED.service(name)) else { return true };
+        let what = format!("service '{}': {name}", service.name);
+        self.same(info, &what, here.rihs01(), there.rihs01())
+    }
+
+    fn same(&mut self, info: &CodecInfo, what: &str, here: &[u8; 32], there: &[u8; 32]) -> bool {
+        if here == there {
             return true;
         }
-        let [here, there] = [here, there].map(|message| rihs01_text(message.rihs01()));
-        let what = format!("topic '{}': {name} is {here} in this ROS distribution, but ", topic.name);
+        let [here, there] = [here, there].map(rihs01_text);
+        let what = format!("{what} is {here} in this ROS distribution, but ");
         let what = format!("{what}codec '{}' writes and reads {there}", info.name);
         self.error(&what, "use codec 'json' or 'cdr', which follow the distribution, or unset ROS_DISTRO");
         false

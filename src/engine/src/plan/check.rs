@@ -12,7 +12,7 @@ use rostrans_core::{
     rule::{Direction, ForwardRule, LinkConfig, RosSelector, Source, Target},
 };
 
-use super::{PlanContext, binding, loops};
+use super::{PlanContext, binding, loops, trim};
 
 /// The codec role a direction needs; `None` for `bytes_route`.
 pub(super) fn role(direction: Direction) -> Option<Role> {
@@ -118,7 +118,7 @@ fn endpoint(rule: &ForwardRule, link: &LinkConfig, cx: &PlanContext<'_>, problem
         let what = format!("names codec '{codec}', but bytes_route moves bytes undecoded");
         error(&what, "delete 'codec', or choose another direction");
     }
-    if link.topic.is_some() || !link.ports.is_empty() || link.service.is_some() {
+    if trim::is_bound(link) {
         error("names a topic or service, but bytes_route has none", "delete it, or choose another direction");
     }
     if link.rate_limit.is_some() || !link.options.0.is_empty() {
@@ -266,9 +266,9 @@ pub(super) fn names(rules: &[ForwardRule], problems: &mut Vec<Diagnostic>) {
                     problems.push(Diagnostic::error(link.origin.clone(), message, help));
                 }
             }
-            if let (Direction::RosserviceToUdp, Some(service)) = (rule.direction, &link.service)
-                && let Some(at) = servers.insert(service.name.as_str(), &link.origin)
-            {
+            let answered = link.service.iter().filter(|_| rule.direction == Direction::RosserviceToUdp);
+            for service in answered.chain(link.services.values()) {
+                let Some(at) = servers.insert(service.name.as_str(), &link.origin) else { continue };
                 let message = format!("service '{}' is offered already, at {at}", service.name);
                 let help = "a service has one server; rename one of the services";
                 problems.push(Diagnostic::error(link.origin.clone(), message, help));

@@ -7,14 +7,20 @@ use std::{
 
 use rostrans_core::{
     diag::Diagnostic,
-    rule::{Direction, ForwardRule, LinkConfig, Source, Target},
+    registry::CodecRegistry,
+    rule::{Direction, ForwardRule, LinkConfig, PortName, Source, Target},
 };
 
 use super::check;
 
 /// Finds what rules send to their own sockets, directly or by way of each other.
-pub(super) fn find(rules: &[ForwardRule], own: &[IpAddr], problems: &mut Vec<Diagnostic>) {
-    let hops = hops(rules, own);
+pub(super) fn find(
+    rules: &[ForwardRule],
+    codecs: &CodecRegistry,
+    own: &[IpAddr],
+    problems: &mut Vec<Diagnostic>,
+) {
+    let hops = hops(rules, codecs, own);
     let mut leaving: HashMap<Node<'_>, Vec<usize>> = HashMap::new();
     for (index, hop) in hops.iter().enumerate() {
         leaving.entry(hop.from).or_default().push(index);
@@ -69,19 +75,26 @@ struct Hop<'a> {
     sends_to: Option<SocketAddr>,
 }
 
-fn hops<'a>(rules: &'a [ForwardRule], own: &[IpAddr]) -> Vec<Hop<'a>> {
+fn hops<'a>(rules: &'a [ForwardRule], codecs: &CodecRegistry, own: &[IpAddr]) -> Vec<Hop<'a>> {
     let sockets: HashSet<SocketAddr> = rules.iter().filter_map(read_socket).collect();
     let mut hops = Vec::new();
     for rule in rules {
         let socket = read_socket(rule).map(Node::Socket);
         for link in &rule.links {
-            let topics = link.topic.iter().chain(link.ports.values()).map(|t| Node::Topic(t.name.as_str()));
+            let codec = link.codec.as_ref().and_then(|name| codecs.get(name.as_str()));
+            let inputs = codec.map_or(&[][..], |codec| codec.info().inputs);
+            let is_input = |name: &PortName| inputs.iter().any(|input| input.name == name.as_str());
+            let (read, written): (Vec<_>, Vec<_>) = link.ports.iter().partition(|(name, _)| is_input(name));
+            let written = link.topic.iter().chain(written.into_iter().map(|(_, topic)| topic));
             let service = link.service.iter().map(|s| Node::Service(s.name.as_str()));
-            let named = topics.chain(service);
+            let named = written.map(|t| Node::Topic(t.name.as_str())).chain(service);
             let hop = |from, to| Hop { from, to, rule, link, sends_to: None };
             match rule.direction {
                 Direction::UdpToRostopic | Direction::UdpToRosservice => {
                     hops.extend(named.filter_map(|to| Some(hop(socket?, to))));
+                    let read = read.into_iter().map(|(_, topic)| Node::Topic(topic.name.as_str()));
+                    let answered = link.services.values().map(|s| Node::Service(s.name.as_str()));
+                    read.chain(answered).for_each(|from| send(hop(from, from), &sockets, own, &mut hops));
                 }
                 Direction::RostopicToUdp | Direction::RosserviceToUdp => {
                     named.for_each(|from| send(hop(from, from), &sockets, own, &mut hops));

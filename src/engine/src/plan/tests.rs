@@ -3,6 +3,7 @@
 mod diagnostics;
 mod fixture;
 mod network;
+mod talk;
 
 use fixture::*;
 use rostrans_core::rule::{

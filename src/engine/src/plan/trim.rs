@@ -36,11 +36,13 @@ pub(super) fn rule(
         link.topic.take_if(|topic| !keep(&topic.name));
         link.ports.retain(|_, topic| keep(&topic.name));
         link.service.take_if(|service| !keep(&service.name));
+        link.services.retain(|_, service| keep(&service.name));
         !was_bound || is_bound(link)
     });
     (!rule.links.is_empty()).then_some(rule)
 }
 
-fn is_bound(link: &LinkConfig) -> bool {
-    link.topic.is_some() || link.service.is_some() || !link.ports.is_empty()
+/// Whether a link names a topic or service.
+pub(super) fn is_bound(link: &LinkConfig) -> bool {
+    link.topic.is_some() || link.service.is_some() || !link.ports.is_empty() || !link.services.is_empty()
 }

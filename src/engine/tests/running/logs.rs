@@ -35,15 +35,15 @@ pub(crate) fn want_lines() {
 
 /// Keeps the lines of level info and above.
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Lines {
     /// Keeps what this thread logs until the guard is dropped.
-    fn keep(&self) -> DefaultGuard {
+    pub(crate) fn keep(&self) -> DefaultGuard {
         tracing::subscriber::set_default(self.clone())
     }
 
-    fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }

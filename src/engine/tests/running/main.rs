@@ -15,4 +15,6 @@ mod loopback;
 mod outbound;
 mod pairing;
 mod shutdown;
+mod talk;
+mod talker;
 mod world;

@@ -41,6 +41,7 @@ pub(crate) struct World {
     pub(crate) adapters: Vec<Arc<dyn RosAdapter>>,
     pub(crate) topology: Topology,
     codecs: Vec<Arc<Raw>>,
+    more_codecs: Vec<Arc<dyn Codec>>,
 }
 
 impl World {
@@ -56,7 +57,13 @@ impl World {
             ros,
             topology: Topology::default(),
             codecs: codecs.map(|info| Arc::new(Raw::new(info))).into(),
+            more_codecs: Vec::new(),
         }
+    }
+
+    /// Adds a codec that links may name.
+    pub(crate) fn register(&mut self, codec: Arc<dyn Codec>) {
+        self.more_codecs.push(codec);
     }
 
     /// Adds a transport.
@@ -88,8 +95,9 @@ impl World {
 
     pub(crate) fn deps(&self) -> Deps {
         let mut codecs = CodecRegistry::new();
-        for codec in &self.codecs {
-            codecs.register(Arc::clone(codec) as Arc<dyn Codec>).unwrap();
+        let raw = self.codecs.iter().map(|codec| Arc::clone(codec) as Arc<dyn Codec>);
+        for codec in raw.chain(self.more_codecs.iter().cloned()) {
+            codecs.register(codec).unwrap();
         }
         Deps {
             codecs: Arc::new(codecs),

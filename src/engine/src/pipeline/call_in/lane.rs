@@ -9,15 +9,18 @@ use std::{
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::CallError,
-    codec::{DecodeError, Exchange, FrameOut, Reply, Retry},
+    codec::{self, DecodeError, Exchange, FrameOut, Retry},
     transport::{Frame, Peer},
 };
-use tokio::sync::oneshot;
 
-use super::{Call, sender::Sender};
+use super::sender::Sender;
 use crate::{
     link::{Guarded, Link, Trouble},
-    pipeline::{Way, discard, now},
+    pipeline::{
+        Way,
+        calls::{Call, Reply},
+        discard, now,
+    },
     supervisor::Failure,
 };
 
@@ -47,7 +50,7 @@ pub(super) struct Lane {
 
 /// The call in flight.
 struct Open {
-    reply: oneshot::Sender<Result<CdrBytes, CallError>>,
+    reply: Reply,
     /// Frames received before belong to an earlier call.
     sent: Instant,
     attempt: u32,
@@ -147,14 +150,14 @@ impl Lane {
         let (link, now) = (self.link(), now());
         let outcome = self.exchange.run(now, |exchange, _| (exchange.response(frame), exchange.timeout()));
         match outcome {
-            Some((Ok(Reply::Unrelated), _)) => return Taken::No,
-            Some((Ok(Reply::Progress), timeout)) => {
+            Some((Ok(codec::Reply::Unrelated), _)) => return Taken::No,
+            Some((Ok(codec::Reply::Progress), timeout)) => {
                 link.count_frame(frame.bytes.len(), frame.received);
                 if let Some(open) = &mut self.open {
                     open.timeout = now + timeout;
                 }
             }
-            Some((Ok(Reply::Done(response)), _)) => {
+            Some((Ok(codec::Reply::Done(response)), _)) => {
                 link.count_frame(frame.bytes.len(), frame.received);
                 self.finish(Ok(response));
             }
@@ -200,7 +203,7 @@ impl Lane {
             Some((Retry::GiveUp(Some(response)), _)) => {
                 if let Some(open) = self.give_up(now) {
                     link.stats.failed_calls.inc();
-                    hand_over(open.reply, Ok(response));
+                    open.reply.send(Ok(response));
                 }
             }
             Some((Retry::Again | Retry::GiveUp(None), _)) => {
@@ -265,23 +268,19 @@ impl Lane {
     }
 
     /// Answers with the codec's word for failure, else with `error`.
-    fn fail(&mut self, reply: oneshot::Sender<Result<CdrBytes, CallError>>, error: CallError) {
+    fn fail(&mut self, reply: Reply, error: CallError) {
         self.link().stats.failed_calls.inc();
         let failure = self.exchange.run(now(), |exchange, _| exchange.failure()).flatten();
-        hand_over(reply, failure.ok_or(error));
+        reply.send(failure.ok_or(error));
     }
 
-    fn answer(
-        &self,
-        reply: oneshot::Sender<Result<CdrBytes, CallError>>,
-        outcome: Result<CdrBytes, CallError>,
-    ) {
+    fn answer(&self, reply: Reply, outcome: Result<CdrBytes, CallError>) {
         let stats = &self.exchange.link().stats;
         match outcome {
             Ok(_) => stats.calls.inc(),
             Err(_) => stats.failed_calls.inc(),
         }
-        hand_over(reply, outcome);
+        reply.send(outcome);
     }
 }
 
@@ -298,9 +297,4 @@ impl std::fmt::Display for Stranger {
             (peer, _) => write!(f, "came from {peer:?}"),
         }
     }
-}
-
-/// A caller that has gone away needs no answer.
-fn hand_over(reply: oneshot::Sender<Result<CdrBytes, CallError>>, outcome: Result<CdrBytes, CallError>) {
-    drop(reply.send(outcome));
 }

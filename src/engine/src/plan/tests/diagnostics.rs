@@ -70,7 +70,6 @@ fn every_problem_of_a_link_is_named_with_place_and_remedy() {
     error: r.yaml:4: rule 'r4', link 'l': topic '/c' is std_msgs/msg/String, but port 'data' of codec 'raw_bytes' carries std_msgs/msg/UInt8MultiArray; write 'msg_type: std_msgs/msg/UInt8MultiArray', or choose another codec
     error: r.yaml:5: rule 'r5', link 'l': topic '/d': type 'std_msgs/msg/Strin' is unknown; did you mean 'std_msgs/msg/String'?
     error: r.yaml:6: rule 'r6', link 'l': names a service, but udp_to_rostopic uses topics; write 'direction: udp_to_rosservice' or 'rosservice_to_udp', or name a topic
-    error: r.yaml:6: rule 'r6', link 'l': publishes nothing; add 'topic' and 'msg_type'
     error: r.yaml:7: rule 'r7', link 'l': names a service, but udp_to_rostopic uses topics; write 'direction: udp_to_rosservice' or 'rosservice_to_udp', or name a topic
     error: r.yaml:7: rule 'r7', link 'l': service '/s': type 'std_srvs/srv/SetBol' is unknown; did you mean 'std_srvs/srv/SetBool'?
     error: r.yaml:7: rule 'r7', link 'l': codec 'mavlink.arming' cannot decode frames to topics, which udp_to_rostopic needs; it can answer services over frames; see --list-codecs

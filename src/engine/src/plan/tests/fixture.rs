@@ -6,7 +6,7 @@ use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     codec::{
         Caller, Codec, CodecContext, CodecError, CodecInfo, Cost, DecodeError, Decoder, EncodeError, Encoder,
-        Exchange, FrameOut, Interest, PortInfo, Reply, Retry, Role, Sample,
+        Exchange, FrameOut, Interest, PortInfo, Reply, Retry, Role, Sample, ServiceInfo,
     },
     emit::Emit,
     rule::{CodecName, Device, Direction, LinkConfig, MavUrl, RuleId, SerialSpec, Source, Target, UdpBind},
@@ -131,6 +131,18 @@ pub(super) static RANGE: CodecInfo = CodecInfo {
     ports: &[PortInfo { name: "range", msg_type: Some("sensor_msgs/msg/Range"), qos: Qos::sensor_data() }],
     ..RAW
 };
+/// Reads a topic and answers a service.
+pub(super) static TALK: CodecInfo = CodecInfo {
+    name: "talk",
+    inputs: &[PortInfo { name: "cmd", msg_type: Some("sensor_msgs/msg/Range"), qos: Qos::sensor_data() }],
+    services: &[ServiceInfo { name: "set", srv_type: "std_srvs/srv/SetBool" }],
+    roles: &[Role::Decode],
+    ..RAW
+};
+/// Cannot be reached by what it reads.
+pub(super) static HASTY: CodecInfo = CodecInfo { name: "hasty", cost: Cost::Inline, ..TALK };
+/// Answers and publishes nothing.
+pub(super) static MUTE: CodecInfo = CodecInfo { name: "mute", ports: &[], ..TALK };
 pub(super) static ARMING: CodecInfo = CodecInfo {
     name: "mavlink.arming",
     roles: &[Role::Exchange],
@@ -141,7 +153,7 @@ pub(super) static ARMING: CodecInfo = CodecInfo {
 
 pub(super) fn codecs() -> CodecRegistry {
     let mut registry = CodecRegistry::new();
-    for info in [&RAW, &JSON, &IMU, &RANGE, &ARMING] {
+    for info in [&RAW, &JSON, &IMU, &RANGE, &TALK, &HASTY, &MUTE, &ARMING] {
         registry.register(Arc::new(Fake(info))).unwrap();
     }
     registry
@@ -235,6 +247,23 @@ pub(super) fn service(line: u32, codec: &str, name: &str, srv_type: &str) -> Lin
     let name = TopicName::parse(name).unwrap();
     let srv_type = TypeName::service(srv_type).unwrap();
     LinkConfig { service: Some(ServiceSpec { name, srv_type }), ..link(line, codec) }
+}
+
+/// A link of `talk` that publishes, reads and answers under these names; an empty one is not bound.
+pub(super) fn talk(line: u32, published: &str, read: &str, answered: &str) -> LinkConfig {
+    let mut link = link(line, "talk");
+    if !published.is_empty() {
+        link.ports.insert("data".into(), topic(published, "std_msgs/UInt8MultiArray"));
+    }
+    if !read.is_empty() {
+        link.ports.insert("cmd".into(), topic(read, "sensor_msgs/Range"));
+    }
+    if !answered.is_empty() {
+        let name = TopicName::parse(answered).unwrap();
+        let srv_type = TypeName::service("std_srvs/SetBool").unwrap();
+        link.services.insert("set".into(), ServiceSpec { name, srv_type });
+    }
+    link
 }
 
 pub(super) fn endpoint(line: u32, target: &str) -> LinkConfig {
