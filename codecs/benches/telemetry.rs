@@ -11,7 +11,7 @@ use bytes::BytesMut;
 use divan::{Bencher, black_box};
 use rostrans_cdr::CdrBytes;
 use rostrans_codecs::mavlink::dialect::{
-    AttitudeQuaternion, GlobalPositionInt, HighresImu, LocalPositionNed, Message,
+    AttitudeQuaternion, GlobalPositionInt, GpsRawInt, HighresImu, LocalPositionNed, Message,
 };
 use rostrans_core::{
     adapter::{PublishError, Publisher},
@@ -58,6 +58,18 @@ fn local_position(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn global_position(bencher: Bencher<'_, '_>) {
     run(bencher, "mavlink.global_position", &[frame(&GlobalPositionInt::decode(&[1; 28]))], 1);
+}
+
+/// GPS_RAW_INT to `gpsstatus/gps1/raw`: a relay that copies fields.
+#[divan::bench]
+fn gps_raw(bencher: Bencher<'_, '_>) {
+    run(bencher, "mavlink.gps_status", &[frame(&GpsRawInt::decode(&[1; 52]))], 1);
+}
+
+/// The same while nobody listens.
+#[divan::bench]
+fn gps_raw_unwanted(bencher: Bencher<'_, '_>) {
+    run(bencher, "mavlink.gps_status", &[frame(&GpsRawInt::decode(&[1; 52]))], 0);
 }
 
 /// A frame of another vehicle.

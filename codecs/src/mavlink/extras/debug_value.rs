@@ -18,7 +18,7 @@ use crate::mavlink::{
 /// DEBUG, DEBUG_VECT, DEBUG_FLOAT_ARRAY, NAMED_VALUE_FLOAT and NAMED_VALUE_INT, each to its own topic, and
 /// `debug_value/send` to the one that `type` names.
 ///
-/// `index` and `array_id` are -1 where the message has none.
+/// `index` and `array_id` are -1 where the message has none. Of `data`, as much is sent as the message has room for.
 ///
 /// Source: MAVLink common, DEBUG (254), DEBUG_VECT (250), DEBUG_FLOAT_ARRAY (350), NAMED_VALUE_FLOAT (251),
 /// NAMED_VALUE_INT (252).
@@ -101,7 +101,7 @@ fn send(value: &DebugValue, to: &mut Wire<'_, '_>) -> Result<(), EncodeError> {
             to.send(&Debug { time_boot_ms, value: value.value_float, ind });
         }
         DebugValue::TYPE_DEBUG_VECT => {
-            let [x, y, z] = value.data[..] else { return Err(EncodeError::OutOfRange("data")) };
+            let [x, y, z, ..] = value.data[..] else { return Err(EncodeError::OutOfRange("data")) };
             to.send(&DebugVect { time_usec, x, y, z, name });
         }
         DebugValue::TYPE_DEBUG_FLOAT_ARRAY => {
@@ -111,9 +111,6 @@ fn send(value: &DebugValue, to: &mut Wire<'_, '_>) -> Result<(), EncodeError> {
                 id => u16::try_from(id).map_err(|_| EncodeError::OutOfRange("array_id"))?,
             };
             let mut data = [0.0; 58];
-            if value.data.len() > data.len() {
-                return Err(EncodeError::OutOfRange("data"));
-            }
             data.iter_mut().zip(&value.data).for_each(|(to, from)| *to = *from);
             to.send(&DebugFloatArray { time_usec, array_id, name, data });
         }

@@ -60,13 +60,17 @@ fn debug_values_become_the_message_of_their_kind() {
     assert_eq!(m, NamedValueFloat { time_boot_ms, value: 1.5, name });
     let m: NamedValueInt = one(&mut debug, "send", &value(4, none.clone()));
     assert_eq!(m, NamedValueInt { time_boot_ms, value: -3, name });
+    let long = json!({"data": vec![9.0; 60]});
+    let m: DebugVect = one(&mut debug, "send", &value(1, long.clone()));
+    assert_eq!([m.x, m.y, m.z], [9.0; 3]);
+    let m: DebugFloatArray = one(&mut debug, "send", &value(2, long));
+    assert_eq!(m.data, [9.0; 58]);
     let refused = [
         (5, none, "type"),
         (0, json!({"index": 256}), "index"),
         (0, json!({"index": -1}), "index"),
         (1, json!({"data": [1.0, 2.0]}), "data"),
         (1, json!({"data": []}), "data"),
-        (2, json!({"data": vec![0.0; 59]}), "data"),
         (2, json!({"array_id": 65_536}), "array_id"),
     ];
     for (kind, more, field) in refused {
