@@ -92,56 +92,17 @@ fn serial_port_takes_device_and_baud_rate() {
 }
 
 #[test]
-fn every_topic_of_the_reference_is_bound() {
-    let rules = rules("");
-    let links = rules.iter().flat_map(|rule| &rule.links);
-    let topics: Vec<&str> = links
-        .flat_map(|link| link.topic.iter().chain(link.ports.values()))
-        .map(|t| t.name.as_str())
-        .collect();
-    for topic in [
-        "/mavros/state",
-        "/mavros/extended_state",
-        "/mavros/imu/data",
-        "/mavros/imu/data_raw",
-        "/mavros/imu/mag",
-        "/mavros/imu/static_pressure",
-        "/mavros/imu/temperature_imu",
-        "/mavros/local_position/pose",
-        "/mavros/local_position/velocity_local",
-        "/mavros/local_position/velocity_body",
-        "/mavros/local_position/odom",
-        "/mavros/global_position/global",
-        "/mavros/global_position/raw/fix",
-        "/mavros/global_position/rel_alt",
-        "/mavros/global_position/compass_hdg",
-        "/mavros/global_position/local",
-        "/mavros/battery",
-        "/mavros/sys_status",
-        "/mavros/statustext/recv",
-        "/mavros/rc/in",
-        "/mavros/altitude",
-        "/mavros/vfr_hud",
-        "/mavros/home_position/home",
-        "/uas1/mavlink_source",
-    ] {
-        assert!(topics.contains(&topic), "{topic}");
-    }
-}
-
-#[test]
-fn every_port_of_every_telemetry_codec_is_bound() {
+fn everything_every_codec_has_is_bound() {
     let rules = rules("");
     for codec in rostrans_codecs::builtin().iter().filter(|c| c.info().name.starts_with("mavlink.")) {
         let info = codec.info();
-        if !info.inputs.is_empty() || !info.services.is_empty() {
-            // More than telemetry.
-            continue;
-        }
         let link = rules[0].links.iter().find(|l| l.codec.as_ref().unwrap().as_str() == info.name);
-        let ports = &link.unwrap_or_else(|| panic!("no link for {}", info.name)).ports;
-        for port in info.ports {
-            assert!(ports.contains_key(&port.name.into()), "{} {}", info.name, port.name);
+        let link = link.unwrap_or_else(|| panic!("no link for {}", info.name));
+        for port in info.ports.iter().chain(info.inputs) {
+            assert!(link.ports.contains_key(port.name), "{} {}", info.name, port.name);
+        }
+        for service in info.services {
+            assert!(link.services.contains_key(service.name), "{} {}", info.name, service.name);
         }
     }
 }
