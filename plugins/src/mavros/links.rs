@@ -5,13 +5,13 @@ use rostrans_core::{
     diag::{Diagnostic, Origin},
     param::{ParamKind, Settings},
     registry::CodecRegistry,
-    rule::{LinkConfig, Target},
+    rule::LinkConfig,
     topic::{ServiceSpec, TopicName, TopicSpec},
 };
 use rostrans_schema::TypeName;
 use serde_json::{Value, json};
 
-use super::{NAME, params, surface};
+use super::{NAME, line::Way, params, select::Selection, surface};
 
 /// All links of one vehicle.
 ///
@@ -19,21 +19,29 @@ use super::{NAME, params, surface};
 pub(super) fn of_vehicle(
     id: u8,
     prefix: &str,
-    target: Option<Target>,
+    way: &Way,
     settings: &Settings,
 ) -> Result<Vec<LinkConfig>, Diagnostic> {
     let codecs = rostrans_codecs::builtin();
     let exact = settings.text("mavros_compat") == "exact";
     let mut talk = link("link", "mavlink.link", id);
-    talk.target.clone_from(&target);
+    talk.target.clone_from(&way.target);
+    let (sysid, compid) = way.ids.unwrap_or_else(|| own_ids(settings));
+    if sysid > 0 {
+        option(&mut talk, "own_sysid", sysid.into());
+    }
+    option(&mut talk, "own_compid", compid.into());
     option(&mut talk, "imu_rate", settings.int("mavros_imu_stream_rate").into());
     option(&mut talk, "stream_rate", settings.int("mavros_stream_rate").into());
+    let compid_of_vehicle = settings.int("tgt_component");
+    option(&mut talk, "compid", compid_of_vehicle.into());
+    let selection = Selection::new(settings);
     let mut links = vec![talk];
     for surface in surface::all() {
         let Some(info) = codecs.get(surface.codec).map(|codec| codec.info()) else { continue };
         let mut link = link(surface.codec.trim_start_matches("mavlink."), surface.codec, id);
         if !info.inputs.is_empty() || !info.services.is_empty() {
-            link.target.clone_from(&target);
+            link.target.clone_from(&way.target);
         }
         let knows = |option: &str| info.options.iter().any(|(name, _)| *name == option);
         if !knows("sysid") {
@@ -43,21 +51,33 @@ pub(super) fn of_vehicle(
         if exact && knows("exact") {
             option(&mut link, "exact", json!(true));
         }
-        for (port, topic) in surface.topics {
+        if compid_of_vehicle > 1 && knows("compid") {
+            option(&mut link, "compid", compid_of_vehicle.into());
+        }
+        for (port, topic) in surface.topics.iter().filter(|(_, topic)| selection.wants(topic)) {
             let spec = topic_spec(info, port, &absolute(id, prefix, topic), settings)?;
             link.ports.insert((*port).into(), spec);
         }
-        for (service, name) in surface.services {
+        for (service, name) in surface.services.iter().filter(|(_, name)| selection.wants(name)) {
             let spec = service_spec(info, service, &absolute(id, prefix, name), settings)?;
             link.services.insert((*service).into(), spec);
         }
         for (name, key) in surface.options {
             option(&mut link, name, value(settings, key));
         }
-        links.push(link);
+        let had_names = !surface.topics.is_empty() || !surface.services.is_empty();
+        if !had_names || !link.ports.is_empty() || !link.services.is_empty() {
+            links.push(link);
+        }
     }
     links.push(raw(id, &codecs, settings)?);
     Ok(links)
+}
+
+/// Our system id, 0 for the vehicle's, and component id.
+fn own_ids(settings: &Settings) -> (u8, u8) {
+    let id = |key| u8::try_from(settings.int(key)).unwrap_or_default();
+    (id("system_id"), id("component_id"))
 }
 
 /// Whole frames, where MAVROS has them: outside the prefix.

@@ -13,13 +13,70 @@ const PORT_OR_NONE: ParamKind = ParamKind::Int { min: 0, max: 65535 };
 pub(super) static ALL: LazyLock<Vec<ParamDef>> =
     LazyLock::new(|| PARAMS.iter().chain(surface::params()).copied().collect());
 
-const PARAMS: &[ParamDef] = &[
+/// Of the module itself.
+pub(super) const PARAMS: &[ParamDef] = &[
     ParamDef {
         key: "enable_mavros",
         kind: ParamKind::Bool,
         default: "false",
         unit: None,
         doc: "Publish the topics of MAVROS for MAVLink vehicles.",
+    },
+    ParamDef {
+        key: "fcu_url",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "Vehicles' connection as MAVROS writes it, e.g. 'udp://:14540@127.0.0.1:14580', 'tcp://host:5760', '/dev/ttyACM0:57600'; '{id}' is the vehicle's number. Switches the module on and wins over mavros_transport_mode.",
+    },
+    ParamDef {
+        key: "gcs_url",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "Ground stations that get the vehicles' MAVLink and may answer, e.g. 'udp://@127.0.0.1:14550', 'tcp-l://:5770'; several separated by commas, '{id}' as in fcu_url.",
+    },
+    ParamDef {
+        key: "tgt_system",
+        kind: ParamKind::Int { min: 0, max: 255 },
+        default: "0",
+        unit: None,
+        doc: "MAVLink system id of the (first) vehicle; 0 takes mavros_start_copter_id.",
+    },
+    ParamDef {
+        key: "tgt_component",
+        kind: ParamKind::Int { min: 0, max: 255 },
+        default: "1",
+        unit: None,
+        doc: "MAVLink component id of the autopilot; 0 takes any.",
+    },
+    ParamDef {
+        key: "system_id",
+        kind: ParamKind::Int { min: 0, max: 255 },
+        default: "0",
+        unit: None,
+        doc: "Own MAVLink system id; 0 is the vehicle's.",
+    },
+    ParamDef {
+        key: "component_id",
+        kind: ParamKind::Int { min: 1, max: 255 },
+        default: "191",
+        unit: None,
+        doc: "Own MAVLink component id; 191 is an onboard computer.",
+    },
+    ParamDef {
+        key: "plugin_allowlist",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "MAVROS plugins to keep although plugin_denylist matches; shell patterns separated by commas, e.g. 'sys_*, imu'. Alone it leaves out all others.",
+    },
+    ParamDef {
+        key: "plugin_denylist",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "MAVROS plugins whose topics and services are left out; shell patterns separated by commas.",
     },
     ParamDef {
         key: "mavros_transport_mode",
@@ -68,7 +125,7 @@ const PARAMS: &[ParamDef] = &[
         kind: PORT_OR_NONE,
         default: "0",
         unit: None,
-        doc: "Added to mavros_listen_port for each further vehicle; 0 tells them apart by system id only, PX4 SITL needs 1.",
+        doc: "Added to mavros_listen_port, or to the ports of fcu_url, for each further vehicle; 0 tells them apart by system id only, PX4 SITL needs 1.",
     },
     ParamDef {
         key: "mavros_linux_serial",

@@ -1,10 +1,17 @@
 use std::sync::Arc;
 
-use rostrans_core::{adapter::RosVersion, filter::TopicFilter, param::ParamSet};
+use rostrans_core::{
+    adapter::RosVersion,
+    filter::TopicFilter,
+    param::ParamSet,
+    rule::{Source, Target},
+};
 use rostrans_engine::plan::{PlanContext, plan};
 use rostrans_schema::TypeRegistry;
 
 use super::*;
+
+mod url;
 
 fn settings(text: &str) -> Settings {
     let mut problems = Vec::new();
@@ -24,6 +31,7 @@ fn show(rules: &[ForwardRule]) -> Vec<String> {
         let source = match &rule.source {
             Source::Udp(bind) => bind.addr.to_string(),
             Source::Serial(port) => port.to_string(),
+            Source::Tcp(spec) => Device::Tcp(spec.clone()).to_string(),
             other => format!("{other:?}"),
         };
         let target = rule.links.iter().find_map(|link| match link.target {
@@ -124,6 +132,9 @@ fn rules_plan_without_a_word() {
         "mavros_listen_port=14540\nmavros_copter_count=2",
         "mavros_transport_mode=serial\nmavros_compat=exact",
         "mavros_imu_stream_rate=0\nmavros_stream_rate=0",
+        "fcu_url=udp://:14540@px4\nmavros_copter_count=2\ngcs_url=udp://@127.0.0.1:14550,tcp-l://:5770",
+        "mavros_copter_count=3\ngcs_url=udp://@",
+        "fcu_url=tcp://127.0.0.1\nplugin_denylist=*",
     ] {
         let planned = plan(rules(text), &cx).unwrap();
         assert_eq!(planned.warnings, [], "{text}");

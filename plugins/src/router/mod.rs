@@ -16,6 +16,8 @@ use crate::address;
 
 mod ports;
 
+pub(crate) use self::ports::FIXED_PORTS;
+
 /// One `bytes_route` rule for each vehicle: source `router_source`, targets `router_endpoints`.
 ///
 /// Vehicle 2 uses ports two higher, and so on; except the ports 14550, 14555 and 18570, which all share.
@@ -132,7 +134,7 @@ fn parse_source(
         );
     }
     match address::udp(text, Ipv4Addr::UNSPECIFIED) {
-        Ok(bind) if count > 1 && ports::FIXED_PORTS.contains(&bind.port()) => {
+        Ok(bind) if count > 1 && FIXED_PORTS.contains(&bind.port()) => {
             let message =
                 format!("'router_source' port {} is the same for all {count} vehicles", bind.port());
             fail("router_source", message, "use a port that rises with the vehicle, e.g. 14560")

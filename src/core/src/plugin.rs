@@ -14,6 +14,11 @@ pub trait Plugin: Send + Sync {
     /// The `rostrans.param` keys it owns.
     fn params(&self) -> &'static [ParamDef];
 
+    /// Those of [`Plugin::params`] that most users meet: what the overview in `--help` and the README name.
+    fn common_params(&self) -> &'static [ParamDef] {
+        self.params()
+    }
+
     /// Whether the settings switch it on.
     fn enabled(&self, settings: &Settings) -> bool;
 

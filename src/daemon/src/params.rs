@@ -140,6 +140,15 @@ pub(crate) fn groups(plugins: &[Box<dyn Plugin>]) -> Vec<(&'static str, &'static
     std::iter::once(("core", CORE)).chain(own).filter(|(_, defs)| !defs.is_empty()).collect()
 }
 
+/// As [`groups`], with those that most users meet, and how many more a group has.
+pub(crate) fn common(plugins: &[Box<dyn Plugin>]) -> Vec<(&'static str, &'static [ParamDef], usize)> {
+    let own = plugins.iter().map(|plugin| {
+        let (common, all) = (plugin.common_params(), plugin.params());
+        (plugin.name(), common, all.len() - common.len())
+    });
+    std::iter::once(("core", CORE, 0)).chain(own).filter(|(_, defs, _)| !defs.is_empty()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
