@@ -47,6 +47,11 @@ pub fn number(autopilot: u8, kind: u8, name: &str) -> Option<u32> {
     table.iter().find(|(_, n)| n.eq_ignore_ascii_case(name)).map(|(mode, _)| *mode)
 }
 
+/// Whether the modes of such a vehicle have names.
+pub(super) fn is_known(autopilot: u8, kind: u8) -> bool {
+    autopilot == PX4 || (autopilot == ARDUPILOT && ardupilot_modes(kind).is_some())
+}
+
 /// Clears the reserved low half, and the sub mode of everything but AUTO.
 fn px4_significant(custom_mode: u32) -> u32 {
     match custom_mode >> 16 & 0xff {

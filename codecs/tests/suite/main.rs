@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 #![expect(clippy::needless_pass_by_value, reason = "json!(..) is written where it is used")]
 
+mod command;
 mod example;
 mod extras;
 mod generic;

@@ -1,0 +1,168 @@
+//! `mavlink.cmd` and `mavlink.set_mode`: services answered by the vehicle.
+
+use std::time::Duration;
+
+use rostrans_codecs::mavlink::dialect::{CommandAck, CommandLong, Message, RequestDataStream, SetMode};
+use rostrans_core::codec::CallId;
+use rostrans_mavlink::Packet;
+use serde_json::{Value, json};
+
+use crate::support::{Bench, PEER, heartbeat, hex, v2, zero};
+
+const PX4: u8 = 12;
+const ARDUPILOT: u8 = 3;
+
+fn connected(codec: &str, autopilot: u8) -> Bench {
+    let mut bench = Bench::with_target(codec, json!({}), PEER);
+    bench.message(&heartbeat(autopilot));
+    bench
+}
+
+fn ack(command: u16, result: u8) -> CommandAck {
+    CommandAck { command, result, ..zero() }
+}
+
+fn sent<M: Message>(bench: &mut Bench) -> Vec<M> {
+    let frames = bench.sent();
+    let packets = frames.iter().map(|(_, frame)| Packet::parse(frame).unwrap());
+    packets.filter(|packet| packet.msgid == M::ID).map(|packet| M::decode(packet.payload)).collect()
+}
+
+fn answer(bench: &mut Bench, call: CallId) -> Value {
+    let mut answers = bench.answers();
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert_eq!(answers[0].0, call);
+    answers.remove(0).1
+}
+
+#[test]
+fn arming_is_the_frame_of_the_reference_and_has_the_vehicles_result() {
+    let mut bench = connected("mavlink.cmd", PX4);
+    let call = bench.call("arming", &json!({"value": true}));
+    let frames = bench.sent();
+    let want =
+        hex("fd2100000001bf4c00000000803f00000000000000000000000000000000000000000000000090010101013d7b");
+    assert_eq!(frames.iter().map(|(_, f)| f.clone()).collect::<Vec<_>>(), [want]);
+    assert_eq!(bench.answers(), []);
+    bench.message(&ack(400, 2));
+    assert_eq!(answer(&mut bench, call), json!({"success": false, "result": 2}));
+    // A second acknowledgement finds nobody.
+    bench.message(&ack(400, 0));
+    assert_eq!(bench.answers(), []);
+}
+
+#[test]
+fn without_a_vehicle_a_call_fails_at_once() {
+    let mut bench = Bench::with_target("mavlink.cmd", json!({}), PEER);
+    let call = bench.call("takeoff", &json!({"altitude": 10.0}));
+    assert_eq!(answer(&mut bench, call), json!({"success": false, "result": 4}));
+    assert!(bench.sent().is_empty());
+}
+
+#[test]
+fn silence_is_answered_after_the_timeout_and_two_repetitions() {
+    let mut bench = connected("mavlink.cmd", PX4);
+    let call = bench.call("arming", &json!({"value": true}));
+    bench.pass(Duration::from_millis(4900));
+    let confirmations: Vec<u8> = sent::<CommandLong>(&mut bench).iter().map(|m| m.confirmation).collect();
+    assert_eq!(confirmations, [1, 2, 3]);
+    assert_eq!(bench.answers(), []);
+    bench.pass(Duration::from_millis(200));
+    assert_eq!(answer(&mut bench, call), json!({"success": false, "result": 4}));
+}
+
+#[test]
+fn command_of_unknown_effect_is_never_repeated() {
+    let mut bench = connected("mavlink.cmd", PX4);
+    bench.call("command", &json!({"command": 183, "param1": 1.0}));
+    bench.call("command_int", &json!({"command": 192, "x": 473_977_420}));
+    bench.pass(Duration::from_millis(4900));
+    assert_eq!(bench.sent().len(), 2);
+    bench.message(&ack(192, 0));
+    bench.message(&ack(183, 1));
+    let answers: Vec<Value> = bench.answers().into_iter().map(|(_, answer)| answer).collect();
+    assert_eq!(answers, [json!({"success": true}), json!({"success": false, "result": 1})]);
+}
+
+#[test]
+fn calls_run_beside_each_other_and_the_same_one_is_busy() {
+    let mut bench = connected("mavlink.cmd", PX4);
+    let arming = bench.call("arming", &json!({"value": true}));
+    let land = bench.call("land", &json!({}));
+    let again = bench.call("arming", &json!({"value": false}));
+    assert_eq!(answer(&mut bench, again), json!({"success": false, "result": 1}));
+    bench.message(&ack(21, 0));
+    assert_eq!(answer(&mut bench, land), json!({"success": true, "result": 0}));
+    bench.message(&ack(400, 0));
+    assert_eq!(answer(&mut bench, arming), json!({"success": true, "result": 0}));
+}
+
+#[test]
+fn broadcast_is_for_all_and_answered_at_once() {
+    let mut bench = connected("mavlink.cmd", PX4);
+    let call = bench.call("command", &json!({"broadcast": true, "command": 511, "confirmation": 2}));
+    assert_eq!(answer(&mut bench, call), json!({"success": true, "result": 0}));
+    let [m] = sent::<CommandLong>(&mut bench).try_into().unwrap();
+    assert_eq!((m.target_system, m.target_component, m.confirmation), (0, 0, 0));
+}
+
+#[test]
+fn end_of_the_run_answers_what_is_open() {
+    let mut bench = connected("mavlink.cmd", PX4);
+    let call = bench.call("home_req_update", &json!({}));
+    bench.close();
+    assert_eq!(answer(&mut bench, call), json!({"success": false, "message": "MAV_RESULT 4"}));
+}
+
+#[test]
+fn message_interval_is_in_microseconds_and_tells_a_refusal() {
+    let mut bench = connected("mavlink.cmd", PX4);
+    for (rate, interval) in [(50.0, 20_000.0), (0.0, 0.0), (-1.0, -1.0)] {
+        let call = bench.call("set_message_interval", &json!({"message_id": 105, "message_rate": rate}));
+        let [m] = sent::<CommandLong>(&mut bench).try_into().unwrap();
+        assert_eq!((m.command, m.param1, m.param2), (511, 105.0, interval));
+        bench.message(&ack(511, 2));
+        assert_eq!(answer(&mut bench, call), json!({"success": false}));
+    }
+}
+
+#[test]
+fn modes_have_the_names_and_numbers_of_the_vehicle() {
+    for (autopilot, name, number) in [
+        (PX4, "OFFBOARD", Some(393_216)),
+        (PX4, "auto.rtl", Some(84_148_224)),
+        (PX4, "0x40000", Some(0x40000)),
+        (PX4, "010", Some(8)),
+        (PX4, "NOSUCHMODE", None),
+        (ARDUPILOT, "GUIDED", Some(4)),
+        (ARDUPILOT, "15", Some(15)),
+        (99, "15", None),
+    ] {
+        let mut bench = connected("mavlink.set_mode", autopilot);
+        let call = bench.call("set_mode", &json!({"custom_mode": name}));
+        assert_eq!(answer(&mut bench, call), json!({"mode_sent": number.is_some()}), "{name}");
+        let modes: Vec<(u32, u8)> =
+            sent::<SetMode>(&mut bench).iter().map(|m| (m.custom_mode, m.base_mode)).collect();
+        assert_eq!(modes, number.map(|n| (n, 1)).into_iter().collect::<Vec<_>>(), "{name}");
+    }
+}
+
+#[test]
+fn armed_vehicle_stays_armed_when_its_mode_changes() {
+    let mut bench = Bench::with_target("mavlink.set_mode", json!({}), PEER);
+    let mut armed = heartbeat(PX4);
+    armed.base_mode = 209;
+    bench.frame(&v2(1, 1, &armed)).unwrap();
+    bench.call("set_mode", &json!({"custom_mode": "OFFBOARD"}));
+    let want = hex("fd0600000001bf0b00000000060001819cd2");
+    assert_eq!(bench.sent().into_iter().map(|(_, f)| f).collect::<Vec<_>>(), [want]);
+}
+
+#[test]
+fn stream_rate_asks_for_a_group_and_is_answered_at_once() {
+    let mut bench = connected("mavlink.set_mode", ARDUPILOT);
+    let call = bench.call("set_stream_rate", &json!({"stream_id": 0, "message_rate": 10, "on_off": true}));
+    assert_eq!(answer(&mut bench, call), json!({}));
+    let [m] = sent::<RequestDataStream>(&mut bench).try_into().unwrap();
+    assert_eq!((m.req_stream_id, m.req_message_rate, m.start_stop, m.target_system), (0, 10, 1, 1));
+}
