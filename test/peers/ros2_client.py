@@ -5,6 +5,8 @@
         -> response (service, msg, ms), when it comes; "fill": {"data": 1000} gives a byte array a pattern
   {"do": "watch", "topic": "/mavros/state", "type": "mavros_msgs/msg/State", "qos": "sensor_data", "print": true}
         qos: default, sensor_data, latched; with print each message comes as msg (topic, msg)
+  {"do": "publish", "topic": "/mavros/play_tune", "type": "mavros_msgs/msg/PlayTuneV2", "msg": {"tune": "a"}}
+        once, as soon as somebody subscribes -> published (topic, subscribers)
   {"do": "seen"}                     -> seen: for each topic how many came, and the last
   {"do": "parameters", "node": "/mavros/param", "call": "get", "names": ["A", "B"]}
         rclpy's AsyncParameterClient: get, types, describe, list, set (with "values"), atomically
@@ -35,6 +37,7 @@ QOS = {"default": 10, "sensor_data": qos_profile_sensor_data,
 class Client:
     def __init__(self, node):
         self.node, self.clients, self.parameter_clients, self.seen = node, {}, {}, {}
+        self.publishers = {}
 
     def call(self, service, type, request=None, fill_=None, wait=20.0):
         cls = load(type)
@@ -66,6 +69,17 @@ class Client:
                 peerlib.emit("msg", topic=topic, msg=peerlib.shorten(to_dict(msg)))
 
         self.node.create_subscription(load(type), topic, on_message, QOS[qos])
+
+    def publish(self, topic, type, msg, wait=20.0):
+        if topic not in self.publishers:
+            self.publishers[topic] = self.node.create_publisher(load(type), topic, 10)
+        publisher, deadline = self.publishers[topic], time.monotonic() + wait
+        while not publisher.get_subscription_count() and time.monotonic() < deadline:
+            rclpy.spin_once(self.node, timeout_sec=0.01)
+        message = load(type)()
+        fill(message, msg)
+        publisher.publish(message)
+        peerlib.emit("published", topic=topic, subscribers=publisher.get_subscription_count())
 
     def report(self):
         peerlib.emit("seen", topics={topic: {"count": row["count"], "last": peerlib.shorten(to_dict(row["last"]))}
@@ -104,7 +118,8 @@ def run():
     node = rclpy.create_node(args.node, start_parameter_services=False)
     client, commands = Client(node), queue.Queue()
     threading.Thread(target=lambda: [commands.put(line) for line in sys.stdin], daemon=True).start()
-    actions = {"call": client.call, "watch": client.watch, "seen": client.report, "parameters": client.parameters}
+    actions = {"call": client.call, "watch": client.watch, "seen": client.report, "parameters": client.parameters,
+               "publish": client.publish}
     peerlib.emit("ready")
     while time.monotonic() < deadline:
         rclpy.spin_once(node, timeout_sec=0.01)

@@ -40,6 +40,14 @@ class Client:
         self.tell(do="watch", topic=f"{self.prefix}/{topic}", type=kind if "/" in kind else f"mavros_msgs/msg/{kind}",
                   qos=qos, print=show)
 
+    def publish(self, topic, kind, **msg):
+        """Publishes a message once, as soon as rostrans reads the topic."""
+        name = topic if topic.startswith("/") else f"{self.prefix}/{topic}"
+        self.tell(do="publish", topic=name, type=kind if "/" in kind else f"mavros_msgs/msg/{kind}", msg=msg)
+        found = self.program.wait("published", where=lambda e: e["topic"] == name)
+        if not found["subscribers"]:
+            raise AssertionError(f"nobody reads {name}\n{self}")
+
     def seen(self, topic):
         """How many messages a watched topic brought and the last of them (None before the first)."""
         self.tell(do="seen")
