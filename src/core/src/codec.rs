@@ -113,6 +113,13 @@ pub struct CodecInfo {
     pub options: &'static [(&'static str, &'static str)],
 }
 
+impl CodecInfo {
+    /// Whether a decoder reads the topic bound under this name, rather than publishing it.
+    pub fn reads(&self, port: &str) -> bool {
+        self.inputs.iter().any(|input| input.name == port)
+    }
+}
+
 /// What a codec is built from.
 #[derive(Clone, Copy)]
 pub struct CodecContext<'a> {

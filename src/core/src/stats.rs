@@ -39,6 +39,8 @@ counters! {
     bytes,
     /// ROS messages published or received.
     messages,
+    /// Samples and service calls a decoder was given.
+    taken,
     /// Frames a decoder sent: replies, requests and heartbeats of its own; not among `frames`.
     sent_frames,
     /// Items displaced from a full queue.

@@ -107,6 +107,13 @@ pub(crate) fn list_codecs(codecs: &CodecRegistry) -> String {
             let msg_type = port.msg_type.unwrap_or("any type, given by 'msg_type'");
             line(&mut text, &format!("    {kind}: {} ({msg_type})", port.name));
         }
+        for input in info.inputs {
+            let msg_type = input.msg_type.unwrap_or("any type, given by 'msg_type'");
+            line(&mut text, &format!("    port: {} ({msg_type}), read", input.name));
+        }
+        for service in info.services {
+            line(&mut text, &format!("    service: {} ({}), answered", service.name, service.srv_type));
+        }
         for (name, doc) in info.options {
             line(&mut text, &format!("    option: {name}  {doc}"));
         }

@@ -7,7 +7,7 @@ use std::{
 
 use rostrans_core::{
     rule::{ForwardRule, LinkConfig, RosSelector, Source, Target, UdpPeer},
-    topic::TopicSpec,
+    topic::{ServiceSpec, TopicSpec},
 };
 use rostrans_engine::topology::{Device, RouteSpec, Topology, TransportSpec};
 
@@ -116,6 +116,12 @@ fn link(out: &mut Out, link: &LinkConfig) {
             out.field(10, &scalar(name.as_str()), &value);
         }
     }
+    if !link.services.is_empty() {
+        out.line(8, "services:");
+        for (name, ServiceSpec { name: service, srv_type }) in &link.services {
+            out.field(10, &scalar(name.as_str()), &format!("{{service: {service}, srv_type: {srv_type}}}"));
+        }
+    }
     if let Some(service) = &link.service {
         out.field(8, "service", service.name.as_str());
         out.field(8, "srv_type", service.srv_type.as_str());
@@ -197,11 +203,7 @@ mod tests {
     use std::{path::Path, sync::Arc};
 
     use rostrans_core::{
-        adapter::RosVersion,
-        diag::Origin,
-        filter::TopicFilter,
-        rule::Direction,
-        topic::{ServiceSpec, TopicName},
+        adapter::RosVersion, diag::Origin, filter::TopicFilter, rule::Direction, topic::TopicName,
     };
     use rostrans_engine::{
         plan::{PlanContext, plan},
@@ -365,7 +367,7 @@ mod tests {
             version: RosVersion::Ros2,
             summary: "domain 0".to_owned(),
         };
-        insta::assert_snapshot!(crate::summary::print(&topology, &[info], &states), @r"
+        insta::assert_snapshot!(crate::summary::print(&topology, &rostrans_codecs::builtin(), &[info], &states), @r"
         ROS: dds (domain 0)
         bytes
           PORT                         STATE    FRAMING   USED BY
@@ -386,7 +388,7 @@ mod tests {
         1 name switched off by the filter (--print-rules lists them)
         disabled rules: later
         ");
-        insta::assert_snapshot!(crate::summary::print(&Topology::default(), &[], &[]), @r"
+        insta::assert_snapshot!(crate::summary::print(&Topology::default(), &rostrans_codecs::builtin(), &[], &[]), @r"
         ROS: not needed
         ");
     }

@@ -184,17 +184,17 @@ fn tell(job: &Job<'_>, adapters: &[AdapterInfo], now: &Snapshot) {
         for pipeline in &job.topology.pipelines {
             let rule = &pipeline.rule;
             for link in &rule.links {
-                for topic in link.topic.iter().chain(link.ports.values()) {
-                    info!(rule = %rule.rule_id, direction = %rule.direction, topic = %topic.name, msg_type = %topic.msg_type, "topic");
+                for (topic, read) in summary::link_topics(rule, link, &job.codecs) {
+                    info!(rule = %rule.rule_id, direction = %rule.direction, topic = %topic.name, msg_type = %topic.msg_type, read, "topic");
                 }
-                if let Some(service) = &link.service {
-                    info!(rule = %rule.rule_id, direction = %rule.direction, service = %service.name, srv_type = %service.srv_type, "service");
+                for (service, called) in summary::link_services(rule, link) {
+                    info!(rule = %rule.rule_id, direction = %rule.direction, service = %service.name, srv_type = %service.srv_type, called, "service");
                 }
             }
         }
         return;
     }
-    let text = summary::print(job.topology, adapters, &states);
+    let text = summary::print(job.topology, &job.codecs, adapters, &states);
     info!("running; Ctrl-C ends it\n{}", text.trim_end());
 }
 

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use rostrans_core::{
     adapter::AdapterInfo,
+    registry::CodecRegistry,
     rule::{Direction, ForwardRule, LinkConfig},
     text::printable,
-    topic::TopicSpec,
+    topic::{ServiceSpec, TopicSpec},
     transport::Framing,
 };
 use rostrans_engine::topology::{Device, LinkTarget, Topology, TransportId};
@@ -26,7 +27,12 @@ pub(crate) struct PortState {
 pub(crate) const MAX_REASONS: usize = 10;
 
 /// Prints a topology for people. `states` has one entry for each transport.
-pub(crate) fn print(topology: &Topology, adapters: &[AdapterInfo], states: &[PortState]) -> String {
+pub(crate) fn print(
+    topology: &Topology,
+    codecs: &CodecRegistry,
+    adapters: &[AdapterInfo],
+    states: &[PortState],
+) -> String {
     let mut text = String::new();
     for adapter in adapters {
         let _infallible = writeln!(text, "ROS: {} ({})", adapter.name, adapter.summary);
@@ -36,7 +42,7 @@ pub(crate) fn print(topology: &Topology, adapters: &[AdapterInfo], states: &[Por
     }
     section(&mut text, "bytes", &transports(topology, states));
     reasons(&mut text, topology, states);
-    section(&mut text, "topics", &topics(topology));
+    section(&mut text, "topics", &topics(topology, codecs));
     section(&mut text, "services", &services(topology));
     if !topology.trimmed.is_empty() {
         let count = topology.trimmed.len();
@@ -115,13 +121,13 @@ fn describe(framing: Framing) -> &'static str {
     }
 }
 
-fn topics(topology: &Topology) -> Table {
+fn topics(topology: &Topology, codecs: &CodecRegistry) -> Table {
     let mut table = Table::new(["TOPIC", "", "TYPE", "QOS", "RULE", "CODEC"]);
     let mut rows: Vec<[String; 6]> = Vec::new();
     for pipeline in &topology.pipelines {
         for link in &pipeline.rule.links {
-            for topic in link.topic.iter().chain(link.ports.values()) {
-                rows.push(topic_row(&pipeline.rule, link, topic));
+            for (topic, read) in link_topics(&pipeline.rule, link, codecs) {
+                rows.push(topic_row(&pipeline.rule, link, topic, read));
             }
         }
     }
@@ -130,11 +136,21 @@ fn topics(topology: &Topology) -> Table {
     table
 }
 
-fn topic_row(rule: &ForwardRule, link: &LinkConfig, topic: &TopicSpec) -> [String; 6] {
-    let arrow = match rule.direction {
-        Direction::RostopicToUdp | Direction::RosToSerial => "in",
-        _ => "out",
-    };
+/// The topics of a link, and whether it reads them.
+pub(crate) fn link_topics<'a>(
+    rule: &'a ForwardRule,
+    link: &'a LinkConfig,
+    codecs: &'a CodecRegistry,
+) -> impl Iterator<Item = (&'a TopicSpec, bool)> {
+    let reads = matches!(rule.direction, Direction::RostopicToUdp | Direction::RosToSerial);
+    let codec = link.codec.as_ref().and_then(|name| codecs.get(name.as_str()));
+    let is_input = move |name: &str| codec.is_some_and(|codec| codec.info().reads(name));
+    let ports = link.ports.iter().map(move |(name, topic)| (topic, reads || is_input(name.as_str())));
+    link.topic.iter().map(move |topic| (topic, reads)).chain(ports)
+}
+
+fn topic_row(rule: &ForwardRule, link: &LinkConfig, topic: &TopicSpec, read: bool) -> [String; 6] {
+    let arrow = if read { "in" } else { "out" };
     [
         topic.name.to_string(),
         arrow.to_owned(),
@@ -148,22 +164,30 @@ fn topic_row(rule: &ForwardRule, link: &LinkConfig, topic: &TopicSpec) -> [Strin
 fn services(topology: &Topology) -> Table {
     let mut table = Table::new(["SERVICE", "", "TYPE", "RULE", "CODEC"]);
     for pipeline in &topology.pipelines {
-        let role = match pipeline.rule.direction {
-            Direction::UdpToRosservice => "called",
-            _ => "offered",
-        };
         for link in &pipeline.rule.links {
-            let Some(service) = &link.service else { continue };
-            table.row([
-                service.name.to_string(),
-                role.to_owned(),
-                service.srv_type.to_string(),
-                pipeline.rule.rule_id.to_string(),
-                codec(link),
-            ]);
+            for (service, called) in link_services(&pipeline.rule, link) {
+                let role = if called { "called" } else { "offered" };
+                table.row([
+                    service.name.to_string(),
+                    role.to_owned(),
+                    service.srv_type.to_string(),
+                    pipeline.rule.rule_id.to_string(),
+                    codec(link),
+                ]);
+            }
         }
     }
     table
+}
+
+/// The services of a link, and whether it calls them.
+pub(crate) fn link_services<'a>(
+    rule: &ForwardRule,
+    link: &'a LinkConfig,
+) -> impl Iterator<Item = (&'a ServiceSpec, bool)> {
+    let calls = rule.direction == Direction::UdpToRosservice;
+    let answered = link.services.values().map(|service| (service, false));
+    link.service.iter().map(move |service| (service, calls)).chain(answered)
 }
 
 fn codec(link: &LinkConfig) -> String {

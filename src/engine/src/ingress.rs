@@ -3,23 +3,24 @@
 //! Each transport has one [`Tap`], which rules attach to and leave while it runs, and feeds one [`Dispatch`], which
 //! follows the tap. Links of cheap codecs are decoded right there; the others get a copy in their rule's queue.
 
+mod frame_queue;
+
 use std::{
     net::SocketAddr,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use rostrans_core::{
     clock::Clock,
     codec::Interest,
-    queue::{DropOldest, MAX_BYTES, MAX_ITEMS},
     stats::Counter,
     throttle::LogThrottle,
-    transport::{ByteSink, DeviceState, Frame, Ingress, Malformed, Peer},
+    transport::{ByteSink, DeviceState, Frame, Ingress, Malformed},
 };
 use rostrans_transport::{
     RouteStats,
@@ -27,20 +28,19 @@ use rostrans_transport::{
 };
 use tracing::warn;
 
+pub(crate) use self::frame_queue::{FrameQueue, OwnedFrame};
 use crate::{
     dispatch_table::DispatchTable,
-    link::Link,
     pipeline::decode::{DecodeLink, DecodeSpec, Io},
     supervisor::{Context, lock},
     transports::SinkSlot,
 };
 
+/// Size of a chunk that samples are written into, in bytes.
+const POOL: usize = 64 << 10;
+
 /// How soon a transport notices rules that attach while nothing arrives.
 const ATTACH_POLL: Duration = Duration::from_millis(200);
-
-/// Frames that may wait for the decoders of a conversation: a vehicle sends its 1,000 parameters in one burst, beside
-/// its telemetry.
-const MAX_TALK: usize = 4096;
 
 /// Counters of one transport.
 #[derive(Debug, Default)]
@@ -140,59 +140,6 @@ impl Drop for Attachment {
         lock(&self.tap.readers).retain(|(id, _)| !self.ids.contains(id));
         self.tap.version.fetch_add(1, Relaxed);
         self.tap.awaited.fetch_add(1, Relaxed);
-    }
-}
-
-/// A frame that outlives the transport's buffer.
-#[derive(Clone, Debug)]
-pub(crate) struct OwnedFrame {
-    bytes: Bytes,
-    peer: Peer,
-    received: Instant,
-    tag: Option<u32>,
-}
-
-impl OwnedFrame {
-    pub(crate) fn as_frame(&self) -> Frame<'_> {
-        Frame { bytes: &self.bytes, peer: self.peer, received: self.received, tag: self.tag }
-    }
-}
-
-/// Frames on their way to a rule's worker.
-pub(crate) struct FrameQueue {
-    /// The links that read from it.
-    pub(crate) links: Vec<Arc<Link>>,
-    pub(crate) frames: DropOldest<OwnedFrame>,
-    /// While false, frames are not even queued.
-    open: AtomicBool,
-}
-
-impl FrameQueue {
-    pub(crate) fn new(links: Vec<Arc<Link>>, open: bool) -> Arc<Self> {
-        Arc::new(Self { links, frames: DropOldest::default(), open: AtomicBool::new(open) })
-    }
-
-    /// For decoders; those that answer services or read topics hold conversations, of which no frame may get lost.
-    pub(crate) fn of_decoders(links: Vec<Arc<Link>>) -> Arc<Self> {
-        let talks = links.iter().any(|link| {
-            let info = link.info();
-            !info.inputs.is_empty() || !info.services.is_empty()
-        });
-        let max_items = if talks { MAX_TALK } else { MAX_ITEMS };
-        let frames = DropOldest::new(max_items, MAX_BYTES);
-        Arc::new(Self { links, frames, open: AtomicBool::new(true) })
-    }
-
-    #[cold]
-    fn tell_overflow(&self, count: u64) {
-        if let Some(link) = self.links.first() {
-            warn!(rule = %link.rule.rule_id, count, "queue full; oldest frames dropped");
-        }
-    }
-
-    /// Lets frames in, or keeps them out.
-    pub(crate) fn set_open(&self, open: bool) {
-        self.open.store(open, Relaxed);
     }
 }
 
@@ -304,7 +251,7 @@ impl Ingress for Dispatch {
             match self.slots.get_mut(usize::from(slot)).map(|slot| &mut slot.kind) {
                 Some(SlotKind::Inline(link)) => link.frame(frame, &mut io),
                 Some(SlotKind::Queue { queue, overflow }) => {
-                    enqueue(queue, overflow, frame, &mut self.copies);
+                    queue.put(overflow, frame, &mut self.copies);
                 }
                 Some(SlotKind::Vehicles(side)) => side.frame(frame),
                 Some(SlotKind::Stations(side)) => side.frame(frame),
@@ -387,29 +334,6 @@ impl Slot {
             SlotKind::Inline(link) => vec![link.link().info().interest],
             SlotKind::Queue { queue, .. } => queue.links.iter().map(|l| l.info().interest).collect(),
             SlotKind::Vehicles(_) | SlotKind::Stations(_) => vec![Interest::All],
-        }
-    }
-}
-
-/// Size of a chunk that samples are written into, in bytes.
-const POOL: usize = 64 << 10;
-
-fn enqueue(queue: &FrameQueue, overflow: &mut LogThrottle, frame: &Frame<'_>, copies: &mut BytesMut) {
-    if !queue.open.load(Relaxed) {
-        return;
-    }
-    if copies.capacity() < frame.bytes.len() {
-        copies.reserve(POOL.max(frame.bytes.len()));
-    }
-    copies.extend_from_slice(frame.bytes);
-    let bytes = copies.split().freeze();
-    let owned = OwnedFrame { bytes, peer: frame.peer, received: frame.received, tag: frame.tag };
-    for displaced in queue.frames.push(owned, frame.bytes.len()) {
-        for link in queue.links.iter().filter(|link| link.wants(displaced.tag)) {
-            link.stats.dropped_queue.inc();
-        }
-        if let Some(count) = overflow.event(frame.received) {
-            queue.tell_overflow(count);
         }
     }
 }

@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn summary_names_both_sides() {
-        let text = crate::summary::print(&planned(RULES, ""), &[], &[]);
+        let text = crate::summary::print(&planned(RULES, ""), &rostrans_codecs::builtin(), &[], &[]);
         insta::assert_snapshot!(text, @r"
         ROS: not needed
         bytes

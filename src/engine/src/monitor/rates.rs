@@ -41,9 +41,9 @@ pub struct LinkRates {
     pub state: State,
     /// Switched off after too many codec panics.
     pub disabled: bool,
-    /// What came in: frames, ROS messages or service calls.
+    /// What came in: frames, ROS messages or service calls; all of them for a decoding link.
     pub in_hz: f64,
-    /// What went out: ROS messages, frames or answers; of a decoding link also the frames it sends itself.
+    /// What went out: ROS messages, frames or answers; all of them for a decoding link.
     pub out_hz: f64,
     /// Bytes of its frames, in units of 1000.
     pub kbytes_s: f64,
@@ -218,11 +218,11 @@ impl PerSecond {
 
 /// What came in and what went out, for a direction.
 fn flow(direction: Direction, counters: &LinkSnapshot) -> (u64, u64) {
-    let LinkSnapshot { frames, sent_frames, messages, calls, .. } = *counters;
+    let LinkSnapshot { frames, taken, sent_frames, messages, calls, .. } = *counters;
     match direction {
-        // A decoder may also talk to its vehicle: heartbeats, requests.
+        // A decoder may hold a whole conversation with its vehicle.
         Direction::UdpToRostopic | Direction::SerialToRos | Direction::MemToRostopic => {
-            (frames, messages + sent_frames)
+            (frames + taken, messages + sent_frames + calls)
         }
         Direction::RostopicToUdp | Direction::RosToSerial => (messages, frames),
         Direction::UdpToRosservice | Direction::RosserviceToUdp => (messages, calls),
@@ -348,12 +348,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn frames_a_decoder_sends_go_out() {
+    fn all_that_a_decoder_takes_comes_in_and_all_it_sends_goes_out() {
         let start = Instant::now();
         let (before, mut now) = (snapshot(start, 10), snapshot(start, 15));
-        now.rules[0].links[1].counters.sent_frames = 10;
+        let counters = LinkSnapshot { taken: 20, sent_frames: 10, calls: 5, ..LinkSnapshot::default() };
+        now.rules[0].links[1].counters = counters;
         let link = &Rates::between(&before, &now).links[1];
-        assert_eq!((link.in_hz, link.out_hz), (0.0, 2.0));
+        assert_eq!((link.in_hz, link.out_hz), (4.0, 3.0));
     }
 
     #[test]

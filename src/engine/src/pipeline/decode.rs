@@ -149,7 +149,7 @@ impl DecodeLink {
     /// Hands over a sample of one of its inputs.
     pub(super) fn sample(&mut self, input: Port, sample: &Sample, at: Instant, io: &mut Io<'_>) {
         let stats = &self.decoder.link().stats;
-        stats.messages.inc();
+        stats.taken.inc();
         stats.last_active.mark(at);
         let outcome = self.run(at, None, io, |decoder, out| decoder.sample(input, sample, out));
         if let Some(Err(error)) = outcome {
@@ -160,7 +160,7 @@ impl DecodeLink {
     /// Hands over a call of one of its services.
     pub(super) fn call(&mut self, call: Call, at: Instant, io: &mut Io<'_>) {
         let stats = &self.decoder.link().stats;
-        stats.messages.inc();
+        stats.taken.inc();
         stats.last_active.mark(at);
         let (service, request) = (call.service, call.request);
         let Some(id) = self.calls.open(call.reply, self.decoder.link()) else { return };

@@ -82,8 +82,7 @@ fn hops<'a>(rules: &'a [ForwardRule], codecs: &CodecRegistry, own: &[IpAddr]) ->
         let socket = read_socket(rule).map(Node::Socket);
         for link in &rule.links {
             let codec = link.codec.as_ref().and_then(|name| codecs.get(name.as_str()));
-            let inputs = codec.map_or(&[][..], |codec| codec.info().inputs);
-            let is_input = |name: &PortName| inputs.iter().any(|input| input.name == name.as_str());
+            let is_input = |name: &PortName| codec.is_some_and(|codec| codec.info().reads(name.as_str()));
             let (read, written): (Vec<_>, Vec<_>) = link.ports.iter().partition(|(name, _)| is_input(name));
             let written = link.topic.iter().chain(written.into_iter().map(|(_, topic)| topic));
             let service = link.service.iter().map(|s| Node::Service(s.name.as_str()));

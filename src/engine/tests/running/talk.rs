@@ -63,7 +63,7 @@ async fn samples_of_inputs_become_frames() {
     world.inject("/a/shout", b"three");
     assert_eq!(world.devices.wire.wait(3).await, [sent(b"one"), sent(b"TWO"), sent(b"THREE")]);
     let counters = counters(&running, 0, 0);
-    assert_eq!((counters.messages, counters.sent_frames, counters.frames), (2, 2, 0));
+    assert_eq!((counters.taken, counters.sent_frames, counters.frames), (2, 2, 0));
     assert!(counters.last_active.is_some());
 }
 
@@ -78,7 +78,7 @@ async fn call_becomes_a_frame_and_a_later_frame_its_answer() {
     assert_eq!(first.await.unwrap(), Ok(b"1".to_vec()));
     assert_eq!(second.await.unwrap(), Ok(b"2".to_vec()));
     let counters = counters(&running, 0, 0);
-    assert_eq!((counters.calls, counters.failed_calls, counters.messages), (2, 0, 2));
+    assert_eq!((counters.calls, counters.failed_calls, counters.taken), (2, 0, 2));
 }
 
 #[tokio::test(start_paused = true)]

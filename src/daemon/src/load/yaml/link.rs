@@ -61,6 +61,7 @@ fn read(
         nested.finish("'send_ros_config'", cx);
     }
     let ports = fields.take("ports").map(|entry| binding.ports(entry, cx)).unwrap_or_default();
+    let services = fields.take("services").map(|entry| binding.services(entry, cx)).unwrap_or_default();
 
     let serial = fields.take("serial_port");
     let udp = udp_target(&mut fields, cx);
@@ -89,6 +90,7 @@ fn read(
     Some(LinkConfig {
         topic,
         ports,
+        services,
         service,
         target: url.or(serial).or(udp).or_else(|| default_target.cloned()),
         // 0 is the manual's spelling of "no limit".
@@ -135,7 +137,7 @@ impl Binding<'_> {
         }
     }
 
-    /// `ports: {name: {topic, msg_type, qos}}`, or `name: /topic` for short.
+    /// `ports: {name: {topic, msg_type, qos}}`, or `name: /topic` for short; the codec's inputs are among them.
     fn ports(&self, entry: &Entry, cx: &mut Cx<'_>) -> BTreeMap<PortName, TopicSpec> {
         let mut ports = BTreeMap::new();
         let Kind::Map(entries) = &entry.value.kind else {
@@ -144,13 +146,10 @@ impl Binding<'_> {
             return ports;
         };
         for port in entries {
-            let known = self.info.map(|info| info.ports);
-            let info = known.and_then(|ports| ports.iter().find(|info| info.name == port.key));
+            let known = self.info.map(|info| info.ports.iter().chain(info.inputs));
+            let info = known.clone().and_then(|mut ports| ports.find(|info| info.name == port.key));
             if let (Some(known), None) = (known, info) {
-                let names: Vec<_> = known.iter().map(|info| info.name).collect();
-                let help =
-                    did_you_mean(&port.key, names.iter().copied(), format!("it has {}", names.join(", ")));
-                cx.error(port.line, format!("the codec has no port '{}'", excerpt(&port.key)), help);
+                unknown(port, "port", known.map(|info| info.name), cx);
                 continue;
             }
             let spec = match &port.value.kind {
@@ -175,6 +174,50 @@ impl Binding<'_> {
             }
         }
         ports
+    }
+
+    /// `services: {name: {service, srv_type}}`, or `name: /service` for short.
+    fn services(&self, entry: &Entry, cx: &mut Cx<'_>) -> BTreeMap<PortName, ServiceSpec> {
+        let mut services = BTreeMap::new();
+        let Kind::Map(entries) = &entry.value.kind else {
+            let message =
+                format!("'services' must be a block of service names, not {}", entry.value.describe());
+            cx.error(entry.line, message, "write 'services: {name: {service: /a}}'");
+            return services;
+        };
+        for answered in entries {
+            let known = self.info.map(|info| info.services);
+            let info = known.and_then(|services| services.iter().find(|info| info.name == answered.key));
+            if let (Some(known), None) = (known, info) {
+                unknown(answered, "service", known.iter().map(|info| info.name), cx);
+                continue;
+            }
+            let what = format!("service '{}'", excerpt(&answered.key));
+            let (service, srv_type) = match &answered.value.kind {
+                Kind::Scalar { .. } => (Some(answered), None),
+                Kind::List(_) | Kind::Map(_) => {
+                    let Some(mut fields) = Fields::open(&answered.value, &what, cx) else { continue };
+                    let service = fields.take_either("service", "service_name", cx);
+                    let srv_type = fields.take_either("srv_type", "service_type", cx);
+                    fields.finish(&what, cx);
+                    (service, srv_type)
+                }
+            };
+            let Some(service) = service else {
+                cx.error(answered.line, format!("{what} has no 'service'"), "add 'service: /name'");
+                continue;
+            };
+            let srv_type = match (srv_type, info) {
+                (Some(entry), _) => parsed_type(entry, TypeName::service, cx),
+                (None, Some(info)) => TypeName::service(info.srv_type).ok(),
+                // The unknown codec is reported with the plan.
+                (None, None) => None,
+            };
+            if let (Some(name), Some(srv_type)) = (name(service, cx), srv_type) {
+                services.insert(PortName::from(answered.key.as_str()), ServiceSpec { name, srv_type });
+            }
+        }
+        services
     }
 
     fn spec(
@@ -211,6 +254,15 @@ impl Binding<'_> {
         }
         None
     }
+}
+
+/// The codec has no port or service of that name.
+fn unknown(entry: &Entry, kind: &str, names: impl Iterator<Item = &'static str>, cx: &mut Cx<'_>) {
+    let names: Vec<_> = names.collect();
+    let otherwise =
+        if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
+    let help = did_you_mean(&entry.key, names.iter().copied(), otherwise);
+    cx.error(entry.line, format!("the codec has no {kind} '{}'", excerpt(&entry.key)), help);
 }
 
 /// `service`/`service_name` and `srv_type`/`service_type`, in the link or in `send_ros_config`.

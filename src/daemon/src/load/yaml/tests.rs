@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use proptest::prelude::*;
 use rostrans_core::{
-    codec::{Codec, CodecInfo, Cost, Interest, PortInfo, Role},
+    codec::{Codec, CodecInfo, Cost, Interest, PortInfo, Role, ServiceInfo},
     topic::{History, Liveliness, Qos},
     transport::Framing,
 };
@@ -41,10 +41,18 @@ static JSON: CodecInfo = CodecInfo {
     ..IMU
 };
 
+static TALK: CodecInfo = CodecInfo {
+    name: "talk",
+    inputs: &[PortInfo { name: "cmd", msg_type: Some("sensor_msgs/msg/Range"), qos: Qos::reliable() }],
+    services: &[ServiceInfo { name: "set", srv_type: "std_srvs/srv/SetBool" }],
+    ..IMU
+};
+
 fn codecs() -> CodecRegistry {
     let mut registry = CodecRegistry::new();
     registry.register(Arc::new(Fake(&IMU))).unwrap();
     registry.register(Arc::new(Fake(&JSON))).unwrap();
+    registry.register(Arc::new(Fake(&TALK))).unwrap();
     registry
 }
 
@@ -110,6 +118,47 @@ fn a_plain_list_and_both_topic_spellings_mean_the_same() {
     let nested = "forward_rules:\n- rule_id: a\n  direction: udp_to_rostopic\n  udp_listen_port: 1\n  links:\n  - codec: json\n    send_ros_config:\n      topic: /t\n      msg_type: std_msgs/String\n";
     let flat = "\n- rule_id: a\n  direction: udp_to_rostopic\n  udp_listen_port: 1\n  links:\n  - codec: json\n    topic: /t\n    msg_type: std_msgs/msg/String\n";
     assert_eq!(good(nested), good(flat));
+}
+
+#[test]
+fn inputs_and_services_are_bound_by_name() {
+    let rule = |link: &str| {
+        format!(
+            "- {{rule_id: a, direction: udp_to_rostopic, udp_listen_port: 1, links: [{{codec: talk, {link}}}]}}"
+        )
+    };
+    let short = good(&rule("ports: {cmd: /cmd}, services: {set: /set}"));
+    let long = "ports: {cmd: {topic: /cmd, msg_type: sensor_msgs/Range, qos: reliable}}, services: {set: {service: /set, srv_type: std_srvs/SetBool}}";
+    assert_eq!(short, good(&rule(long)));
+    assert_eq!(short, good(&rule("ports: {cmd: /cmd}, services: {set: {service_name: /set}}")));
+    let link = &short[0].links[0];
+    assert_eq!((link.ports["cmd"].name.as_str(), link.ports["cmd"].qos), ("/cmd", Qos::reliable()));
+    let set = &link.services["set"];
+    assert_eq!((set.name.as_str(), set.srv_type.as_str()), ("/set", "std_srvs/srv/SetBool"));
+    let other = good(&rule("ports: {cmd: {topic: /cmd, qos: {depth: 3}}}"));
+    assert_eq!(other[0].links[0].ports["cmd"].qos.depth, 3);
+    let problems: Vec<_> = [
+        "ports: {cmdd: /cmd}",
+        "services: {sett: /set}",
+        "services: /set",
+        "services: {set: {srv_type: std_srvs/SetBool}}",
+        "services: {set: {service: /set, qos: latched}}",
+        "services: {set: [/set]}",
+        "services: {set: '/a b'}",
+    ]
+    .map(|link| read(&rule(link)).1)
+    .into();
+    insta::assert_snapshot!(problems.join("\n"), @r"
+    error: r.yaml:1: the codec has no port 'cmdd'; did you mean 'cmd'?
+    error: r.yaml:1: the codec has no service 'sett'; did you mean 'set'?
+    error: r.yaml:1: 'services' must be a block of service names, not '/set'; write 'services: {name: {service: /a}}'
+    error: r.yaml:1: service 'set' has no 'service'; add 'service: /name'
+    error: r.yaml:1: unknown key 'qos' in service 'set'; allowed here: service, service_name, srv_type, service_type
+    error: r.yaml:1: service 'set' must be a block of 'key: value', not a list; put a blank behind ':' and indent the keys alike
+    error: r.yaml:1: invalid topic name '/a b'; use letters, digits, '_' and '/', each part starting with a letter or '_'
+    ");
+    let unknown = rule("services: {set: /set}").replace("talk", "tlk");
+    assert_eq!(good(&unknown)[0].links[0].services.len(), 0, "the plan tells of the unknown codec");
 }
 
 #[test]
