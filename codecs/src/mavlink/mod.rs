@@ -6,7 +6,6 @@
 
 use rostrans_core::codec::{Codec, CodecContext, CodecError, CodecInfo, Decoder};
 
-mod ack;
 mod altitude;
 mod attitude;
 mod battery;
@@ -34,6 +33,7 @@ mod state;
 mod statustext;
 mod stream;
 mod sys_status;
+mod transaction;
 mod uas;
 mod value;
 mod vehicle;

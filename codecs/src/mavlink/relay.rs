@@ -21,8 +21,8 @@ use rostrans_mavlink::Packet;
 use rostrans_msgs::{RosService, RosType, mavros_msgs::srv};
 
 use super::{
-    ack::{self, Acks, Outcome},
     dialect::{CommandAck, CommandLong, Message},
+    transaction::{self, Outcome, Patience, Step, Transactions},
     uas::{MavContext, Talker, Uas},
     vehicle::{self, Vehicle},
 };
@@ -75,7 +75,7 @@ pub(super) struct Relay {
     /// By service.
     commands: Vec<Command>,
     /// Calls that wait for the vehicle, each with its service's index.
-    acks: Acks<(usize, CallId)>,
+    calls: Transactions<(usize, CallId)>,
 }
 
 /// A message to a topic.
@@ -185,7 +185,7 @@ impl Relay {
             tells: Vec::new(),
             hears: Vec::new(),
             commands: Vec::new(),
-            acks: Acks::new(ack::TIMEOUT),
+            calls: Transactions::new(Patience::default()),
         })
     }
 
@@ -281,8 +281,9 @@ impl Decoder for Relay {
         };
         if packet.msgid == CommandAck::ID && !self.commands.is_empty() {
             let ack = CommandAck::decode(packet.payload);
-            let answered = self.acks.answered(&ack, self.uas.own_ids(), frame.received);
-            self.answer(answered, out);
+            if let Some((call, outcome)) = self.calls.acknowledged(&ack, self.uas.own_ids(), frame.received) {
+                self.answer(call, outcome, out);
+            }
         }
         for tell in &mut self.tells {
             if tell.msgids.contains(&packet.msgid) && out.wants(tell.port) {
@@ -311,36 +312,50 @@ impl Decoder for Relay {
             answer(call, Outcome::DENIED, out);
             return Ok(());
         };
-        if self.acks.begin(command.command, (index, call), out.received()).is_err() {
-            answer(call, Outcome::BUSY, out);
-            return Ok(());
-        }
         let (target_system, target_component) = (self.uas.target_system(), self.uas.target_component());
-        self.talker.send(&CommandLong { target_system, target_component, ..command }, out);
+        let command = CommandLong { target_system, target_component, ..command };
+        let now = out.received();
+        // A gimbal that is told twice does it once more.
+        match self.calls.begin(transaction::Command::Long(command), (index, call), true, now) {
+            Ok(()) => self.proceed(now, out),
+            Err(_) => answer(call, Outcome::BUSY, out),
+        }
         Ok(())
     }
 
     fn next_due(&self) -> Option<Instant> {
-        self.acks.next_due()
+        self.calls.next_due()
     }
 
     fn tick(&mut self, now: Instant, out: &mut Emit<'_>) {
-        while let Some(expired) = self.acks.expired(now) {
-            self.answer(Some(expired), out);
-        }
+        self.proceed(now, out);
     }
 
     fn close(&mut self, out: &mut Emit<'_>) {
-        let open: Vec<_> = self.acks.drain().collect();
-        for answer in open {
-            self.answer(Some(answer), out);
+        let open: Vec<_> = self.calls.drain().collect();
+        for call in open {
+            self.answer(call, Outcome::TIMED_OUT, out);
         }
     }
 }
 
 impl Relay {
-    fn answer(&self, answered: Option<((usize, CallId), Outcome)>, out: &mut Emit<'_>) {
-        let Some(((index, call), outcome)) = answered else { return };
+    /// Sends and answers what is due.
+    fn proceed(&mut self, now: Instant, out: &mut Emit<'_>) {
+        while let Some(step) = self.calls.step(now) {
+            match step {
+                Step::Send(transaction::Command::Long(command)) => {
+                    self.talker.send(&command, out);
+                }
+                Step::Send(transaction::Command::Int(command)) => {
+                    self.talker.send(&command, out);
+                }
+                Step::Done(call, outcome) => self.answer(call, outcome, out),
+            }
+        }
+    }
+
+    fn answer(&self, (index, call): (usize, CallId), outcome: Outcome, out: &mut Emit<'_>) {
         if let Some(command) = self.commands.get(index) {
             (command.answer)(call, outcome, out);
         }

@@ -20,16 +20,13 @@ use rostrans_msgs::{
     std_srvs::srv::{Trigger, TriggerResponse},
 };
 
-use super::{
-    requests::{self, Asked},
-    transaction::{Command, Patience, Step, Transactions},
-};
+use super::requests::{self, Asked};
 use crate::{
     mavlink::{
         DecodeOnly,
-        ack::Outcome,
         dialect::{CommandAck, Heartbeat, Message},
         relay::{TALKS, service},
+        transaction::{Command, Outcome, Patience, Step, Transactions},
         uas::{MavContext, Talker, Uas},
         vehicle::{self, Vehicle},
     },

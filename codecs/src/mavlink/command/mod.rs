@@ -5,7 +5,6 @@ use super::DecodeOnly;
 mod cmd;
 mod requests;
 mod set_mode;
-mod transaction;
 
 /// The codecs of this module.
 pub(super) const CODECS: &[DecodeOnly] = &[cmd::CODEC, set_mode::CODEC];

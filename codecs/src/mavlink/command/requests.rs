@@ -8,7 +8,7 @@ use rostrans_msgs::mavros_msgs::srv::{
     CommandVtolTransitionRequest, MessageIntervalRequest,
 };
 
-use super::transaction::Command;
+use crate::mavlink::transaction::Command;
 use crate::mavlink::{
     dialect::{CommandInt, CommandLong},
     value::{to_f32, zero},

@@ -2,10 +2,30 @@
 
 use std::time::{Duration, Instant};
 
-use crate::mavlink::{
-    ack::Outcome,
-    dialect::{CommandAck, CommandInt, CommandLong},
-};
+use super::dialect::{CommandAck, CommandInt, CommandLong};
+
+/// What became of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// Accepted.
+    pub(super) success: bool,
+    /// `MAV_RESULT`.
+    pub(super) result: u8,
+}
+
+impl Outcome {
+    /// Of a command with this number's answer.
+    pub(super) fn of(result: u8) -> Self {
+        Self { success: result == ACCEPTED, result }
+    }
+
+    /// Of a command of which another one is still open.
+    pub(super) const BUSY: Self = Self { success: false, result: TEMPORARILY_REJECTED };
+    /// Of a command whose parameters make no sense.
+    pub(super) const DENIED: Self = Self { success: false, result: DENIED };
+    /// Of a command that nobody answered.
+    pub(super) const TIMED_OUT: Self = Self { success: false, result: FAILED };
+}
 
 /// A command in either form.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +88,12 @@ struct Open<T> {
     /// When to send, the first time or again.
     send_at: Option<Instant>,
     due: Instant,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { timeout: Duration::from_secs(5), retries: 2, wait_in_progress: true }
+    }
 }
 
 /// What to do now.
@@ -165,7 +191,11 @@ impl<T> Transactions<T> {
 const RETRY: Duration = Duration::from_millis(1500);
 /// How late an answer to a command that was given up may come.
 const LATE: Duration = Duration::from_millis(1500);
-/// `MAV_RESULT_IN_PROGRESS`.
+/// `MAV_RESULT`.
+const ACCEPTED: u8 = 0;
+const TEMPORARILY_REJECTED: u8 = 1;
+const DENIED: u8 = 2;
+const FAILED: u8 = 4;
 const IN_PROGRESS: u8 = 5;
 
 #[cfg(test)]
