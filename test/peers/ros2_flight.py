@@ -72,9 +72,8 @@ class Flight(Node):
         if now - self.asked < AGAIN_S:
             return
         self.asked = now
-        request = type(client.srv_type.Request())(**fields)
-        client.call_async(request).add_done_callback(lambda f: peerlib.emit("answer", service=client.srv_name,
-                                                                            result=str(f.result())))
+        answer = client.call_async(client.srv_type.Request(**fields))
+        answer.add_done_callback(lambda f: peerlib.emit("answer", service=client.srv_name, result=str(f.result())))
 
     def next(self, step, event, **fields):
         peerlib.emit(event, **fields)

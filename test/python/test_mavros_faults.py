@@ -1,0 +1,42 @@
+"""What goes wrong in the field: bad links."""
+import time
+import unittest
+
+from vehicles import VehicleTest
+
+# A stamp is of this time, not of another hour (seconds).
+NOW = 60.0
+
+
+class MavrosFaults(VehicleTest):
+    def watched(self, *options, params="", **kwargs):
+        """A vehicle, rostrans, and a client that has seen it connected and knows its position and attitude."""
+        autopilot, rostrans = self.vehicle(*options, params=params, **kwargs)
+        client = self.client()
+        client.watch("local_position/pose", "geometry_msgs/msg/PoseStamped", "sensor_data")
+        self.connected(client)
+        self.more_poses(client)
+        return autopilot, rostrans, client
+
+    def more_poses(self, client, more=20):
+        """Waits for further poses; checks that the last one's stamp is of now."""
+        start = client.seen("local_position/pose")[0]
+        client.until("local_position/pose", lambda _: client.seen("local_position/pose")[0] >= start + more)
+        stamp = client.seen("local_position/pose")[1]["header"]["stamp"]["sec"]
+        self.assertLess(abs(stamp - time.time()), NOW, "the stamp is of another time")
+
+    def test_a_third_of_all_packets_lost(self):
+        autopilot, _, client = self.watched("--loss", "0.3", "--loss-in", "0.3", "--seed", "5")
+        self.assertTrue(client.call("cmd/arming", "CommandBool", value=True)["success"], f"{client}\n{autopilot}")
+        self.more_poses(client)
+        self.assertTrue(client.seen("state")[1]["connected"])
+
+    def test_packets_up_to_half_a_second_late(self):
+        autopilot, _, client = self.watched("--jitter", "0.5", "--uptime", "7200")
+        self.assertTrue(client.call("cmd/arming", "CommandBool", value=True)["success"], f"{client}\n{autopilot}")
+        self.more_poses(client, 100)
+        self.assertTrue(client.seen("state")[1]["connected"])
+
+
+if __name__ == "__main__":
+    unittest.main()
