@@ -80,6 +80,11 @@ impl Vehicle {
         self.last_heartbeat.is_some_and(|last| now.saturating_duration_since(last) < TIMEOUT)
     }
 
+    /// When [`Vehicle::fell_silent`] turns true if no heartbeat comes.
+    pub(super) fn silent_at(&self) -> Option<Instant> {
+        self.last_heartbeat.map(|last| last + TIMEOUT)
+    }
+
     /// True once after a vehicle fell silent.
     pub(super) fn fell_silent(&mut self, now: Instant) -> bool {
         let silent = self.last_heartbeat.is_some() && !self.is_connected(now);

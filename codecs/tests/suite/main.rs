@@ -9,6 +9,7 @@ mod extras;
 mod generic;
 mod golden;
 mod link;
+mod mission;
 mod oracle;
 mod property;
 mod service;
