@@ -5,7 +5,7 @@ use rostrans_core::{
     topic::Qos,
 };
 use rostrans_msgs::{
-    geometry_msgs::msg::Quaternion as RosQuaternion,
+    geometry_msgs::msg::{Quaternion as RosQuaternion, TransformStamped},
     mavros_msgs::{
         msg::{
             GimbalDeviceAttitudeStatus as RosAttitudeStatus, GimbalDeviceInformation as RosDeviceInformation,
@@ -20,6 +20,7 @@ use rostrans_msgs::{
             GimbalManagerPitchyawRequest as Pitchyaw, GimbalManagerSetRoi, GimbalManagerSetRoiRequest as Roi,
         },
     },
+    tf2_msgs::msg::TFMessage,
 };
 
 use crate::{
@@ -31,7 +32,7 @@ use crate::{
             GimbalDeviceSetAttitude, GimbalManagerInformation, GimbalManagerSetAttitude,
             GimbalManagerSetPitchyaw, GimbalManagerStatus, Message,
         },
-        relay::{Relay, TALKS, Wire, copy, input, service, topic},
+        relay::{At, Relay, TALKS, Wire, copy, input, service, topic},
         ros,
         uas::MavContext,
         value::{set_text, to_f32, zero},
@@ -44,7 +45,7 @@ use crate::{
 /// answered with the vehicle's result.
 ///
 /// **Frame**: MAVLink's axes (forward, right, down), as in MAVROS; `frame_id` is an option, `base_link_frd` without
-/// it. Setpoints name the component they go to. `manager/set_manual_control` sends what `manager/set_pitchyaw` sends,
+/// it; so is the transform from there to `gimbal_<target component>`. Setpoints name the component they go to. `manager/set_manual_control` sends what `manager/set_pitchyaw` sends,
 /// as in MAVROS.
 ///
 /// Source: MAVLink common, GIMBAL_MANAGER_INFORMATION (280), _STATUS (281), _SET_ATTITUDE (282), _SET_PITCHYAW (287),
@@ -59,6 +60,7 @@ const INFO: CodecInfo = CodecInfo {
         topic::<RosManagerStatus>("manager_status", Qos::reliable()),
         topic::<RosManagerInformation>("manager_info", Qos::reliable()),
         topic::<RosDeviceInformation>("device_info", Qos::reliable()),
+        topic::<TFMessage>("tf", Qos::reliable().with_depth(100)),
     ],
     inputs: &[
         input::<RosDeviceSetAttitude>("device_set_attitude", 10),
@@ -81,17 +83,31 @@ const INFO: CodecInfo = CodecInfo {
         GimbalDeviceInformation::ID,
         CommandAck::ID,
     ]),
-    options: &[vehicle::SYSID, ("frame_id", "frame of the messages; default base_link_frd")],
+    options: &[
+        vehicle::SYSID,
+        ("frame_id", "frame of the messages; default base_link_frd"),
+        ("tf_send", "true publishes the gimbal's attitude as a transform; default false"),
+        ("tf_frame_id", "frame that the gimbal hangs in; default base_link_frd"),
+    ],
     ..TALKS
 };
 
 fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
-    let header = ros::header(Options::new(cx, &INFO)?.text("frame_id", "base_link_frd")?);
+    let options = Options::new(cx, &INFO)?;
+    let relay = Relay::new(cx, &INFO)?;
+    let header = ros::header(options.text("frame_id", "base_link_frd")?);
     let status = RosAttitudeStatus { header: header.clone(), ..RosAttitudeStatus::default() };
     let manager = RosManagerStatus { header: header.clone(), ..RosManagerStatus::default() };
     let manager_info = RosManagerInformation { header: header.clone(), ..RosManagerInformation::default() };
     let device_info = RosDeviceInformation { header, ..RosDeviceInformation::default() };
-    let relay = Relay::new(cx, &INFO)?
+    let relay = if options.flag("tf_send", false)? {
+        let frame_id = options.text("tf_frame_id", "base_link_frd")?;
+        let transform = TransformStamped { header: ros::header(frame_id), ..TransformStamped::default() };
+        relay.tell("tf", TFMessage { transforms: vec![transform] }, transform_of)
+    } else {
+        relay
+    };
+    let relay = relay
         .tell("device_attitude_status", status, |m: &GimbalDeviceAttitudeStatus, status, at| {
             ros::stamp(&mut status.header, at.ms(m.time_boot_ms));
             copy!(m => status; target_system, target_component, flags, failure_flags);
@@ -120,6 +136,15 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
             info.cap_flags = m.cap_flags.into();
         });
     services(setpoints(relay)).done()
+}
+
+/// From the frame that the gimbal hangs in to the gimbal, which has its component's number in its name.
+fn transform_of(m: &GimbalDeviceAttitudeStatus, tf: &mut TFMessage, at: &At<'_>) {
+    for transform in &mut tf.transforms {
+        ros::stamp(&mut transform.header, at.ms(m.time_boot_ms));
+        transform.child_frame_id = format!("gimbal_{}", m.target_component);
+        transform.transform.rotation = ros::quaternion(Quaternion::from_wxyz(m.q.map(f64::from)));
+    }
 }
 
 fn setpoints(relay: Relay) -> Relay {

@@ -159,6 +159,21 @@ fn gimbals_are_copied() {
 }
 
 #[test]
+fn gimbals_are_frames_where_that_is_asked_for() {
+    let status = GimbalDeviceAttitudeStatus { q: [0.5, -0.5, 0.5, -0.5], target_component: 154, ..zero() };
+    let mut gimbal = with("mavlink.gimbal_control", json!({"tf_send": true, "tf_frame_id": "mast"}));
+    gimbal.message(&status);
+    assert_has(
+        &gimbal.only("tf")["transforms"],
+        &json!([{"header": {"frame_id": "mast"}, "child_frame_id": "gimbal_154",
+            "transform": {"rotation": {"w": 0.5, "x": -0.5, "y": 0.5, "z": -0.5}}}]),
+    );
+    let mut gimbal = bench("mavlink.gimbal_control");
+    gimbal.message(&status);
+    assert_eq!(gimbal.take("tf"), [] as [Value; 0]);
+}
+
+#[test]
 fn gimbal_setpoints_go_to_whom_they_name() {
     let mut gimbal = bench("mavlink.gimbal_control");
     let set = json!({"target_system": 2, "target_component": 3, "flags": 4, "gimbal_device_id": 5,

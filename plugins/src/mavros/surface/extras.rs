@@ -62,6 +62,7 @@ pub(super) const SURFACES: &[Surface] = &[
             ("manager_set_attitude", "gimbal_control/manager/set_attitude"),
             ("manager_set_pitchyaw", "gimbal_control/manager/set_pitchyaw"),
             ("manager_set_manual_control", "gimbal_control/manager/set_manual_control"),
+            ("tf", "/tf"),
         ],
         services: &[
             ("device_get_info", "gimbal_control/device/get_info"),
@@ -71,7 +72,11 @@ pub(super) const SURFACES: &[Surface] = &[
             ("manager_set_roi", "gimbal_control/manager/set_roi"),
             ("manager_camera_track", "gimbal_control/manager/camera_track"),
         ],
-        options: &[("frame_id", "mavros_gimbal_control_frame_id")],
+        options: &[
+            ("frame_id", "mavros_gimbal_control_frame_id"),
+            ("tf_send", "mavros_gimbal_control_tf_send"),
+            ("tf_frame_id", "mavros_gimbal_control_tf_frame_id"),
+        ],
         ..Surface::of("mavlink.gimbal_control")
     },
     Surface {
@@ -134,18 +139,18 @@ pub(super) const SURFACES: &[Surface] = &[
 ];
 
 pub(super) const PARAMS: &[ParamDef] = &[
-    negate("mavros_mount_control_negate_measured_roll", "Turn the roll that a camera mount reports."),
-    negate("mavros_mount_control_negate_measured_pitch", "Turn the pitch that a camera mount reports."),
-    negate("mavros_mount_control_negate_measured_yaw", "Turn the yaw that a camera mount reports."),
-    ParamDef {
-        key: "mavros_gimbal_control_frame_id",
-        kind: ParamKind::Text,
-        default: "base_link_frd",
-        unit: None,
-        doc: "Frame of the messages of gimbal_control.",
-    },
+    switch("mavros_mount_control_negate_measured_roll", "Turn the roll that a camera mount reports."),
+    switch("mavros_mount_control_negate_measured_pitch", "Turn the pitch that a camera mount reports."),
+    switch("mavros_mount_control_negate_measured_yaw", "Turn the yaw that a camera mount reports."),
+    frame("mavros_gimbal_control_frame_id", "Frame of the messages of gimbal_control."),
+    switch("mavros_gimbal_control_tf_send", "Publish a gimbal's attitude as a transform on /tf."),
+    frame("mavros_gimbal_control_tf_frame_id", "Frame that a gimbal hangs in."),
 ];
 
-const fn negate(key: &'static str, doc: &'static str) -> ParamDef {
+const fn switch(key: &'static str, doc: &'static str) -> ParamDef {
     ParamDef { key, kind: ParamKind::Bool, default: "false", unit: None, doc }
+}
+
+const fn frame(key: &'static str, doc: &'static str) -> ParamDef {
+    ParamDef { key, kind: ParamKind::Text, default: "base_link_frd", unit: None, doc }
 }
