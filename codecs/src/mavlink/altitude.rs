@@ -1,5 +1,7 @@
 //! `mavlink.altitude`.
 
+use std::sync::Arc;
+
 use rostrans_core::{
     codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
@@ -12,7 +14,7 @@ use super::{
     DecodeOnly,
     dialect::{Altitude, Message},
     ros,
-    uas::MavContext,
+    uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
 };
 use crate::options::Options;
@@ -46,6 +48,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     Ok(Box::new(AltitudeDecoder {
         vehicle: Vehicle::new(&options)?,
+        uas: Arc::clone(&cx.uas),
         altitude: RosAltitude {
             header: ros::header(options.text("frame_id", "map")?),
             ..RosAltitude::default()
@@ -55,6 +58,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
 
 struct AltitudeDecoder {
     vehicle: Vehicle,
+    uas: Arc<Uas>,
     altitude: RosAltitude,
 }
 
@@ -65,7 +69,7 @@ impl Decoder for AltitudeDecoder {
             return Ok(());
         }
         let m = Altitude::decode(packet.payload);
-        let stamp = out.stamp();
+        let stamp = self.uas.stamp_us(m.time_usec, out.stamp());
         ros::stamp(&mut self.altitude.header, stamp);
         self.altitude.monotonic = m.altitude_monotonic;
         self.altitude.amsl = m.altitude_amsl;

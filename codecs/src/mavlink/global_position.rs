@@ -1,5 +1,7 @@
 //! `mavlink.global_position`: GPS and the global position estimate.
 
+use std::sync::Arc;
+
 use rostrans_core::{
     clock::RosTime,
     codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
@@ -23,9 +25,8 @@ use super::{
         Attitude, AttitudeQuaternion, GlobalPositionInt, GpsGlobalOrigin, GpsRawInt, Heartbeat, HomePosition,
         LocalPositionNedSystemGlobalOffset, Message,
     },
-    geoid::Geoid,
     ros,
-    uas::MavContext,
+    uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
 };
 use crate::{
@@ -122,12 +123,13 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     Ok(Box::new(GlobalPositionDecoder {
         rule: cx.rule.rule_id.as_str().to_owned(),
         vehicle: Vehicle::new(&options)?,
+        uas: Arc::clone(&cx.uas),
         exact: options.flag("exact", false)?,
         use_relative_alt: options.flag("use_relative_alt", true)?,
         uere: options.number("gps_uere", 1.0)?,
         rotation: Cov3::diagonal(rotation, rotation, rotation),
         attitude: AttitudeTracker::new(),
-        geoid: Geoid::default(),
+        geoid_told: false,
         origin: None,
         global: fix.clone(),
         raw_fix: fix,
@@ -141,12 +143,14 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
 struct GlobalPositionDecoder {
     rule: String,
     vehicle: Vehicle,
+    uas: Arc<Uas>,
     exact: bool,
     use_relative_alt: bool,
     uere: f64,
     rotation: Cov3,
     attitude: AttitudeTracker,
-    geoid: Geoid,
+    /// The absence of ellipsoid heights was told.
+    geoid_told: bool,
     /// Where `local` counts from.
     origin: Option<Geodetic>,
     global: NavSatFix,
@@ -188,18 +192,20 @@ impl GlobalPositionDecoder {
         Geodetic {
             latitude_deg: ros::degrees(lat),
             longitude_deg: ros::degrees(lon),
-            height_m: self.geoid.height(alt_mm),
+            height_m: self.uas.height(lat, lon, alt_mm),
         }
     }
 
     fn gps_raw(&mut self, m: &GpsRawInt, version: Version, out: &mut Emit<'_>) {
-        if self.geoid.learn(m) {
+        let known = self.uas.learn_geoid(m);
+        if !known && !self.geoid_told && m.fix_type > 2 {
+            self.geoid_told = true;
             tracing::warn!(
                 rule = %self.rule,
                 "the GPS sends no ellipsoid height (GPS_RAW_INT.alt_ellipsoid); heights stay above mean sea level"
             );
         }
-        let stamp = out.stamp();
+        let stamp = self.uas.stamp_us(m.time_usec, out.stamp());
         let here = self.geodetic(m.lat, m.lon, m.alt);
         set_position(&mut self.raw_fix, stamp, here);
         // `global` shows status and covariance too, so they are kept up to date without a listener.
@@ -232,7 +238,7 @@ impl GlobalPositionDecoder {
     }
 
     fn position(&mut self, m: &GlobalPositionInt, out: &mut Emit<'_>) {
-        let stamp = out.stamp();
+        let stamp = self.uas.stamp_ms(m.time_boot_ms, out.stamp());
         let here = self.geodetic(m.lat, m.lon, m.alt);
         let relative_m = ros::metres(m.relative_alt);
         if out.wants(GLOBAL) {
@@ -279,7 +285,7 @@ impl GlobalPositionDecoder {
 
     fn origin(&mut self, m: &GpsGlobalOrigin, out: &mut Emit<'_>) {
         if out.wants(GP_ORIGIN) {
-            let stamp = out.stamp();
+            let stamp = self.uas.stamp_us(m.time_usec, out.stamp());
             ros::stamp(&mut self.gp_origin.header, stamp);
             let at = self.geodetic(m.latitude, m.longitude, m.altitude);
             self.gp_origin.position.latitude = at.latitude_deg;
@@ -291,7 +297,7 @@ impl GlobalPositionDecoder {
 
     fn offset(&mut self, m: &LocalPositionNedSystemGlobalOffset, out: &mut Emit<'_>) {
         if out.wants(GP_LP_OFFSET) {
-            let stamp = out.stamp();
+            let stamp = self.uas.stamp_ms(m.time_boot_ms, out.stamp());
             ros::stamp(&mut self.gp_lp_offset.header, stamp);
             let position = Ned([m.x, m.y, m.z].map(f64::from)).to_enu();
             let attitude = Quaternion::from_rpy(m.roll.into(), m.pitch.into(), m.yaw.into());

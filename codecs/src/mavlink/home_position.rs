@@ -1,5 +1,7 @@
 //! `mavlink.home_position`.
 
+use std::sync::Arc;
+
 use rostrans_core::{
     codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
@@ -11,9 +13,8 @@ use rostrans_msgs::mavros_msgs::msg::HomePosition as RosHomePosition;
 use super::{
     DecodeOnly,
     dialect::{GpsRawInt, HomePosition, Message},
-    geoid::Geoid,
     ros,
-    uas::MavContext,
+    uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
 };
 use crate::{
@@ -52,14 +53,14 @@ const HOME: Port = Port(0);
 fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     Ok(Box::new(HomePositionDecoder {
         vehicle: Vehicle::new(&Options::new(cx, &INFO)?)?,
-        geoid: Geoid::default(),
+        uas: Arc::clone(&cx.uas),
         home: RosHomePosition::default(),
     }))
 }
 
 struct HomePositionDecoder {
     vehicle: Vehicle,
-    geoid: Geoid,
+    uas: Arc<Uas>,
     home: RosHomePosition,
 }
 
@@ -69,15 +70,15 @@ impl Decoder for HomePositionDecoder {
         match packet.msgid {
             GpsRawInt::ID => {
                 // `mavlink.global_position` warns when it is missing.
-                self.geoid.learn(&GpsRawInt::decode(packet.payload));
+                self.uas.learn_geoid(&GpsRawInt::decode(packet.payload));
             }
             HomePosition::ID if out.wants(HOME) => {
                 let m = HomePosition::decode(packet.payload);
-                let stamp = out.stamp();
+                let stamp = self.uas.stamp_us(m.time_usec, out.stamp());
                 ros::stamp(&mut self.home.header, stamp);
                 self.home.geo.latitude = ros::degrees(m.latitude);
                 self.home.geo.longitude = ros::degrees(m.longitude);
-                self.home.geo.altitude = self.geoid.height(m.altitude);
+                self.home.geo.altitude = self.uas.height(m.latitude, m.longitude, m.altitude);
                 let position = Ned([m.x, m.y, m.z].map(f64::from)).to_enu();
                 self.home.position = ros::point(position.0);
                 let attitude = Quaternion::from_wxyz(m.q.map(f64::from));

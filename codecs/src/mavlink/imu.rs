@@ -1,5 +1,7 @@
 //! `mavlink.imu`: attitude and inertial, magnetic and pressure sensors.
 
+use std::sync::Arc;
+
 use rostrans_core::{
     clock::RosTime,
     codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
@@ -17,7 +19,7 @@ use super::{
         Attitude, AttitudeQuaternion, Heartbeat, HighresImu, Message, RawImu, ScaledImu, ScaledPressure,
     },
     mode, ros,
-    uas::MavContext,
+    uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
 };
 use crate::{
@@ -125,6 +127,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     };
     Ok(Box::new(ImuDecoder {
         vehicle: Vehicle::new(&options)?,
+        uas: Arc::clone(&cx.uas),
         exact: options.flag("exact", false)?,
         attitude: AttitudeTracker::new(),
         source: RawSource::None,
@@ -150,6 +153,7 @@ enum RawSource {
 
 struct ImuDecoder {
     vehicle: Vehicle,
+    uas: Arc<Uas>,
     exact: bool,
     attitude: AttitudeTracker,
     source: RawSource,
@@ -184,7 +188,7 @@ impl ImuDecoder {
         if !self.attitude.update(packet) || !out.wants(DATA) {
             return;
         }
-        let stamp = out.stamp();
+        let stamp = self.uas.stamp_ms(self.attitude.time_boot_ms, out.stamp());
         ros::stamp(&mut self.data.header, stamp);
         self.data.orientation = ros::quaternion(self.attitude.orientation);
         self.data.angular_velocity = ros::vector3(self.attitude.rates.0);
@@ -193,7 +197,7 @@ impl ImuDecoder {
 
     fn highres(&mut self, m: &HighresImu, out: &mut Emit<'_>) {
         self.source = RawSource::Highres;
-        let stamp = out.stamp();
+        let stamp = self.uas.stamp_us(m.time_usec, out.stamp());
         let updated = |bits: u16| m.fields_updated & bits != 0;
         if updated(0x3f) {
             let rates = Frd([m.xgyro, m.ygyro, m.zgyro].map(f64::from));
@@ -220,7 +224,7 @@ impl ImuDecoder {
             return;
         }
         self.source = RawSource::Scaled;
-        let stamp = out.stamp();
+        let stamp = self.uas.stamp_ms(m.time_boot_ms, out.stamp());
         let rates = Frd([m.xgyro, m.ygyro, m.zgyro].map(|mrad| f64::from(mrad) * 1e-3));
         let acceleration = Frd([m.xacc, m.yacc, m.zacc].map(|mg| f64::from(mg) * MILLI_G));
         self.publish_raw(stamp, rates.to_flu(), acceleration.to_flu(), out);
@@ -231,7 +235,7 @@ impl ImuDecoder {
         if self.source > RawSource::None {
             return;
         }
-        let stamp = out.stamp();
+        let stamp = self.uas.stamp_us(m.time_usec, out.stamp());
         let rates = Frd([m.xgyro, m.ygyro, m.zgyro].map(|mrad| f64::from(mrad) * 1e-3));
         let unit = match self.vehicle.autopilot {
             mode::ARDUPILOT => MILLI_G,
@@ -251,7 +255,7 @@ impl ImuDecoder {
         if self.source == RawSource::Highres {
             return;
         }
-        let stamp = out.stamp();
+        let stamp = self.uas.stamp_ms(m.time_boot_ms, out.stamp());
         self.publish_temperature(TEMPERATURE_BARO, stamp, f64::from(m.temperature) / 100.0, out);
         self.publish_pressure(STATIC_PRESSURE, stamp, f64::from(m.press_abs) * 100.0, out);
         self.publish_pressure(DIFF_PRESSURE, stamp, f64::from(m.press_diff) * 100.0, out);

@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -18,6 +19,7 @@ use super::{
         Attitude, AttitudeQuaternion, CommandAck, CommandLong, Heartbeat, HomePosition, Message,
         RequestDataStream, SystemTime,
     },
+    geoid::GeoidGrid,
     stream::{Rates, Request, Requests},
     uas::{MavContext, Talker, Uas},
     vehicle::{self, Vehicle},
@@ -62,6 +64,7 @@ const INFO: CodecInfo = CodecInfo {
         ("imu_rate", "attitude and sensors per second, 0 asks for none; default 50"),
         ("stream_rate", "data streams of ArduPilot per second, 0 asks for none; default 10"),
         ("request_streams", "false asks for nothing; default true"),
+        ("geoid_file", "grid of geoid heights, such as egm96-5.pgm of GeographicLib; default none"),
     ],
 };
 
@@ -71,6 +74,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let own_sysid = options.int("own_sysid", vehicle.sysid.max(1), 1..=255)?;
     let own_compid = options.int("own_compid", COMPID_ONBOARD_COMPUTER, 1..=255)?;
     cx.uas.set_own_ids(own_sysid, own_compid);
+    open_geoid(cx, options.text("geoid_file", "")?);
     Ok(Box::new(LinkDecoder {
         vehicle,
         uas: Arc::clone(&cx.uas),
@@ -86,6 +90,20 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         requests: Requests::default(),
         boot_ms: None,
     }))
+}
+
+/// Without the grid heights are still right where the receiver tells them, so nothing stops.
+fn open_geoid(cx: &MavContext<'_>, path: &str) {
+    if path.is_empty() {
+        return;
+    }
+    match GeoidGrid::open(Path::new(path)) {
+        Ok(grid) => cx.uas.set_geoid_grid(grid),
+        Err(error) => {
+            let rule = &cx.rule.rule_id;
+            tracing::warn!(%rule, path, %error, "geoid grid not used; heights are as the GPS tells them");
+        }
+    }
 }
 
 /// The option `heartbeat_rate` as a period; ticks allow no more than ten a second.

@@ -1,5 +1,7 @@
 //! `mavlink.local_position`: pose and velocity in the local level frame.
 
+use std::sync::Arc;
+
 use rostrans_core::{
     clock::RosTime,
     codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
@@ -20,7 +22,7 @@ use super::{
     attitude::AttitudeTracker,
     dialect::{Attitude, AttitudeQuaternion, Heartbeat, LocalPositionNed, LocalPositionNedCov, Message},
     ros,
-    uas::MavContext,
+    uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
 };
 use crate::{
@@ -109,6 +111,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let velocity = ros::header(options.text("velocity_frame_id", "base_link")?);
     Ok(Box::new(LocalPositionDecoder {
         vehicle: Vehicle::new(&options)?,
+        uas: Arc::clone(&cx.uas),
         exact: options.flag("exact", false)?,
         attitude: AttitudeTracker::new(),
         plain_seen: false,
@@ -132,6 +135,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
 
 struct LocalPositionDecoder {
     vehicle: Vehicle,
+    uas: Arc<Uas>,
     exact: bool,
     attitude: AttitudeTracker,
     /// LOCAL_POSITION_NED was seen: `pose` and `velocity_body` come from it.
@@ -172,7 +176,7 @@ impl LocalPositionDecoder {
     fn plain(&mut self, m: &LocalPositionNed, out: &mut Emit<'_>) {
         self.plain_seen = true;
         let motion = Motion {
-            stamp: out.stamp(),
+            stamp: self.uas.stamp_ms(m.time_boot_ms, out.stamp()),
             position: Ned([m.x, m.y, m.z].map(f64::from)).to_enu(),
             velocity: Ned([m.vx, m.vy, m.vz].map(f64::from)).to_enu(),
         };
@@ -194,7 +198,7 @@ impl LocalPositionDecoder {
     fn with_covariance(&mut self, m: &LocalPositionNedCov, out: &mut Emit<'_>) {
         self.cov_seen = true;
         let motion = Motion {
-            stamp: out.stamp(),
+            stamp: self.uas.stamp_us(m.time_usec, out.stamp()),
             position: Ned([m.x, m.y, m.z].map(f64::from)).to_enu(),
             velocity: Ned([m.vx, m.vy, m.vz].map(f64::from)).to_enu(),
         };

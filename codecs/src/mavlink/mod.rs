@@ -1,8 +1,9 @@
 //! MAVLink: messages, flight modes and the codecs between MAVLink and MAVROS topics.
 //!
-//! One codec per MAVROS plugin. Each decoder follows what it needs (attitude, geoid, connection) by itself, so
-//! links can be left out or put on other rules freely. Behaviour follows MAVROS; its known mistakes are corrected
-//! unless the option `exact` asks for them. Stamps are receive times.
+//! One codec per MAVROS plugin. Each decoder follows what it needs (attitude, connection) by itself, so links can be
+//! left out freely; what needs the whole vehicle (clock, geoid, address, ids) is shared (`uas`). Behaviour follows
+//! MAVROS; its known mistakes are corrected unless the option `exact` asks for them. Stamps are the times of
+//! measurement once `mavlink.time` knows the vehicle's clock, else those of receipt.
 
 use rostrans_core::codec::{Codec, CodecContext, CodecError, CodecInfo, Decoder};
 

@@ -1,5 +1,7 @@
 //! `mavlink.rc`: remote control inputs and servo outputs.
 
+use std::sync::Arc;
+
 use rostrans_core::{
     codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
     emit::Emit,
@@ -13,7 +15,7 @@ use super::{
     DecodeOnly,
     dialect::{Heartbeat, Message, RcChannels, RcChannelsRaw, ServoOutputRaw},
     ros,
-    uas::MavContext,
+    uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
 };
 use crate::options::Options;
@@ -50,6 +52,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let vehicle = Vehicle::new(&Options::new(cx, &INFO)?)?;
     Ok(Box::new(RcDecoder {
         vehicle,
+        uas: Arc::clone(&cx.uas),
         channels_seen: false,
         rc_in: RCIn::default(),
         rc_out: RCOut::default(),
@@ -58,6 +61,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
 
 struct RcDecoder {
     vehicle: Vehicle,
+    uas: Arc<Uas>,
     channels_seen: bool,
     rc_in: RCIn,
     rc_out: RCOut,
@@ -79,12 +83,12 @@ impl Decoder for RcDecoder {
                 let used = all.get(..usize::from(m.chancount)).unwrap_or(&all);
                 self.rc_in.channels.clear();
                 self.rc_in.channels.extend_from_slice(used);
-                self.publish_in(m.rssi, out);
+                self.publish_in(m.time_boot_ms, m.rssi, out);
             }
             RcChannelsRaw::ID if !self.channels_seen => {
                 let m = RcChannelsRaw::decode(packet.payload);
                 store(&mut self.rc_in.channels, m.port, &raw_channels(&m));
-                self.publish_in(m.rssi, out);
+                self.publish_in(m.time_boot_ms, m.rssi, out);
             }
             ServoOutputRaw::ID => {
                 let m = ServoOutputRaw::decode(packet.payload);
@@ -92,7 +96,7 @@ impl Decoder for RcDecoder {
                 let count = if packet.version == Version::V2 { 16 } else { 8 };
                 store(&mut self.rc_out.channels, m.port, all.get(..count).unwrap_or(&all));
                 if out.wants(OUT) {
-                    let stamp = out.stamp();
+                    let stamp = self.uas.stamp_us(m.time_usec.into(), out.stamp());
                     ros::stamp(&mut self.rc_out.header, stamp);
                     out.publish(OUT, stamp, &self.rc_out);
                 }
@@ -104,9 +108,9 @@ impl Decoder for RcDecoder {
 }
 
 impl RcDecoder {
-    fn publish_in(&mut self, rssi: u8, out: &mut Emit<'_>) {
+    fn publish_in(&mut self, time_boot_ms: u32, rssi: u8, out: &mut Emit<'_>) {
         if out.wants(IN) {
-            let stamp = out.stamp();
+            let stamp = self.uas.stamp_ms(time_boot_ms, out.stamp());
             ros::stamp(&mut self.rc_in.header, stamp);
             self.rc_in.rssi = rssi;
             out.publish(IN, stamp, &self.rc_in);

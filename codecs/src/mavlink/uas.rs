@@ -9,7 +9,7 @@ use std::{
     net::SocketAddr,
     ops::Deref,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed},
     },
 };
@@ -23,7 +23,11 @@ use rostrans_core::{
 };
 use rostrans_mavlink::{Sender, write_v2};
 
-use super::dialect::Message;
+use super::{
+    dialect::{GpsRawInt, Message},
+    geoid::{self, GeoidGrid},
+    ros,
+};
 
 /// The vehicles of one registry: by rule and system id.
 #[derive(Clone, Debug, Default)]
@@ -65,10 +69,12 @@ pub(super) struct Uas {
     own_compid: AtomicU8,
     /// Sequence number of the next frame; one for all senders, or receivers would count losses.
     seq: AtomicU8,
-    /// ROS time minus the vehicle's time since boot in nanoseconds; 0 when not known.
+    /// ROS time minus the vehicle's time since boot in nanoseconds; [`NO_OFFSET`] when not known.
     time_offset_ns: AtomicI64,
     /// The geoid's height above the ellipsoid in metres as bits; NaN when not known.
     undulation_m: AtomicU64,
+    /// Undulation by place, where the user has a grid.
+    grid: OnceLock<GeoidGrid>,
     /// Where its frames come from.
     peer: Mutex<Option<SocketAddr>>,
 }
@@ -81,8 +87,9 @@ impl Uas {
             own_sysid: AtomicU8::new(sysid.max(1)),
             own_compid: AtomicU8::new(COMPID_ONBOARD_COMPUTER),
             seq: AtomicU8::new(0),
-            time_offset_ns: AtomicI64::new(0),
+            time_offset_ns: AtomicI64::new(NO_OFFSET),
             undulation_m: AtomicU64::new(f64::NAN.to_bits()),
+            grid: OnceLock::new(),
             peer: Mutex::new(None),
         }
     }
@@ -114,10 +121,19 @@ impl Uas {
 
     /// The stamp of something measured `boot_ns` nanoseconds after the vehicle's boot and received at `received`:
     /// the moment of measurement once the clocks are synchronised, else that of receipt.
+    ///
+    /// What would lie further from the receipt than [`OLDEST`] or [`NEWEST`] allow is no time since this boot (the
+    /// vehicle has just restarted, or sends the time of day); it counts as measured when it was received.
     pub(super) fn stamp(&self, boot_ns: u64, received: RosTime) -> RosTime {
-        match (self.time_offset_ns.load(Relaxed), i64::try_from(boot_ns)) {
-            (0, _) | (_, Err(_)) => received,
-            (offset, Ok(boot)) => RosTime { ns: boot.saturating_add(offset) },
+        let Ok(boot) = i64::try_from(boot_ns) else { return received };
+        match self.time_offset_ns.load(Relaxed) {
+            NO_OFFSET => received,
+            PASSTHROUGH => RosTime { ns: boot },
+            offset => {
+                let ns = boot.saturating_add(offset);
+                let plausible = received.ns.saturating_sub(OLDEST)..=received.ns.saturating_add(NEWEST);
+                if plausible.contains(&ns) { RosTime { ns } } else { received }
+            }
         }
     }
 
@@ -131,9 +147,14 @@ impl Uas {
         self.stamp(time_usec.saturating_mul(1000), received)
     }
 
-    /// Sets ROS time minus time since boot in nanoseconds; 0 takes it back.
-    pub(super) fn set_time_offset(&self, offset_ns: i64) {
-        self.time_offset_ns.store(offset_ns, Relaxed);
+    /// Sets ROS time minus time since boot in nanoseconds; `None` when it is not known.
+    pub(super) fn set_time_offset(&self, offset_ns: Option<i64>) {
+        self.time_offset_ns.store(offset_ns.unwrap_or(NO_OFFSET), Relaxed);
+    }
+
+    /// From now on stamps are the vehicle's time as it is.
+    pub(super) fn pass_time_through(&self) {
+        self.time_offset_ns.store(PASSTHROUGH, Relaxed);
     }
 
     /// The geoid's height above the ellipsoid at the vehicle in metres, 0 while it is not known.
@@ -142,8 +163,24 @@ impl Uas {
         if known.is_nan() { 0.0 } else { known }
     }
 
-    pub(super) fn set_undulation(&self, metres: f64) {
-        self.undulation_m.store(metres.to_bits(), Relaxed);
+    /// Takes the geoid's height from a position fix, by the grid if there is one; false while it is not known.
+    pub(super) fn learn_geoid(&self, gps: &GpsRawInt) -> bool {
+        let by_grid = || self.grid.get()?.undulation(ros::degrees(gps.lat), ros::degrees(gps.lon));
+        if let Some(metres) = by_grid().or_else(|| geoid::undulation_by_gps(gps)) {
+            self.undulation_m.store(metres.to_bits(), Relaxed);
+        }
+        !f64::from_bits(self.undulation_m.load(Relaxed)).is_nan()
+    }
+
+    /// Metres above the ellipsoid of a place in degrees times 1e7, millimetres above mean sea level.
+    pub(super) fn height(&self, lat: i32, lon: i32, alt_mm: i32) -> f64 {
+        let by_grid = || self.grid.get()?.undulation(ros::degrees(lat), ros::degrees(lon));
+        ros::metres(alt_mm) + by_grid().unwrap_or_else(|| self.undulation())
+    }
+
+    /// Sets the grid of undulations; the first one stays.
+    pub(super) fn set_geoid_grid(&self, grid: GeoidGrid) {
+        self.grid.get_or_init(|| grid);
     }
 
     /// The UDP address the vehicle's frames come from.
@@ -224,3 +261,11 @@ impl Talker {
 
 /// `MAV_COMP_ID_ONBOARD_COMPUTER`.
 const COMPID_ONBOARD_COMPUTER: u8 = 191;
+/// No time offset is known.
+const NO_OFFSET: i64 = i64::MIN;
+/// Times are passed through.
+const PASSTHROUGH: i64 = i64::MIN + 1;
+/// Nanoseconds before their receipt that measurements can be made: slow links, full buffers.
+const OLDEST: i64 = 5_000_000_000;
+/// Nanoseconds behind their receipt that stamps can be: errors of the estimate.
+const NEWEST: i64 = 500_000_000;
