@@ -95,7 +95,8 @@ fn run(bencher: Bencher<'_, '_>, codec: &str, frames: &[Vec<u8>], listeners: usi
         (BytesMut::with_capacity(1 << 16), LinkStats::default(), Instant::now());
     bencher.bench_local(|| {
         for bytes in frames {
-            let frame = Frame { bytes: black_box(bytes), peer: Peer::Serial, received, tag: None };
+            let frame =
+                Frame { bytes: black_box(bytes), peer: Peer::Serial, received, tag: None, sender: None };
             let mut out =
                 Emit::new(&mut outlets, &mut pool, None, Some(frame.peer), &Midnight, received, &stats);
             decoder.decode(&frame, &mut out).unwrap();

@@ -121,7 +121,7 @@ impl World {
 }
 
 fn frame(bytes: &[u8]) -> Frame<'_> {
-    Frame { bytes, peer: Peer::Serial, received: Instant::now(), tag: None }
+    Frame { bytes, peer: Peer::Serial, received: Instant::now(), tag: None, sender: None }
 }
 
 /// A MAVLink 2 frame of system 1, component 1; empty when the payload is too long.

@@ -87,11 +87,18 @@ const TELEMETRY: &[DecodeOnly] = &[
 pub(crate) struct DecodeOnly {
     info: &'static CodecInfo,
     build: BuildDecoder,
+    hears_all: bool,
 }
 
 impl DecodeOnly {
+    /// One that hears its vehicle: frames of the system that the option `sysid` names.
     const fn new(info: &'static CodecInfo, build: BuildDecoder) -> Self {
-        Self { info, build }
+        Self { info, build, hears_all: false }
+    }
+
+    /// Lets it hear frames of all systems.
+    const fn hearing_all(self) -> Self {
+        Self { hears_all: true, ..self }
     }
 }
 
@@ -104,6 +111,10 @@ struct OfFleet {
 impl Codec for OfFleet {
     fn info(&self) -> &'static CodecInfo {
         self.codec.info
+    }
+
+    fn sender(&self, cx: &CodecContext<'_>) -> Option<u8> {
+        if self.codec.hears_all { None } else { vehicle::named(cx, 1) }
     }
 
     fn decoder(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {

@@ -14,7 +14,7 @@ use rostrans_core::{
 use rostrans_mavlink::{Packet, STX_V1, STX_V2, Version};
 use rostrans_msgs::mavros_msgs::msg::Mavlink;
 
-use super::ros;
+use super::{ros, vehicle};
 use crate::options::Options;
 
 /// Frames to and from `mavros_msgs/Mavlink`, as on MAVROS's `/uas1/mavlink_source` and `/uas1/mavlink_sink`.
@@ -49,6 +49,10 @@ const INFO: CodecInfo = CodecInfo {
 impl Codec for MavlinkCodec {
     fn info(&self) -> &'static CodecInfo {
         &INFO
+    }
+
+    fn sender(&self, cx: &CodecContext<'_>) -> Option<u8> {
+        vehicle::named(cx, 0)
     }
 
     fn decoder(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {

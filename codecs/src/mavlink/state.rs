@@ -27,7 +27,7 @@ use crate::options::Options;
 /// of the heartbeat before.
 ///
 /// Source: MAVLink common, HEARTBEAT (0), EXTENDED_SYS_STATE (245).
-pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
+pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build).hearing_all();
 
 const INFO: CodecInfo = CodecInfo {
     name: "mavlink.state",

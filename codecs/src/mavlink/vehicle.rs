@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rostrans_core::{
-    codec::{CodecError, DecodeError},
+    codec::{CodecContext, CodecError, DecodeError},
     transport::Frame,
 };
 use rostrans_mavlink::Packet;
@@ -19,6 +19,16 @@ pub(super) const SYSID: (&str, &str) = ("sysid", "system id of the vehicle, 0 ta
 pub(super) const COMPID: (&str, &str) =
     ("compid", "component whose HEARTBEAT counts, 0 takes any autopilot; default 1");
 pub(super) const EXACT: (&str, &str) = ("exact", "true repeats MAVROS's known mistakes; default false");
+
+/// The only system a link hears, by its option `sysid` or without that `default`; `None` for all.
+pub(super) fn named(cx: &CodecContext<'_>, default: u8) -> Option<u8> {
+    let sysid = match cx.link.options.0.get(SYSID.0) {
+        None => default,
+        // What is no system id was refused when the decoder was built.
+        Some(value) => value.as_u64().and_then(|sysid| u8::try_from(sysid).ok())?,
+    };
+    (sysid != 0).then_some(sysid)
+}
 
 /// The vehicle a decoder listens to.
 #[derive(Clone, Debug)]

@@ -38,7 +38,7 @@ fn parts(srv_type: &str) -> Arc<ServiceType> {
 }
 
 fn frame(bytes: &[u8]) -> Frame<'_> {
-    Frame { bytes, peer: Peer::Udp(PEER), received: Instant::now(), tag: None }
+    Frame { bytes, peer: Peer::Udp(PEER), received: Instant::now(), tag: None, sender: None }
 }
 
 fn frames(out: &mut FrameOut) -> Vec<Vec<u8>> {

@@ -87,6 +87,8 @@ pub(crate) fn build<T>(
 pub(crate) struct Bench {
     decoder: Box<dyn Decoder>,
     info: &'static CodecInfo,
+    /// The only sender whose frames reach it.
+    hears: Option<u8>,
     ports: Vec<(&'static str, TypeName, Arc<Recorder>)>,
     answers: Vec<(CallId, CdrBytes)>,
     /// The service of each call, by its number.
@@ -142,6 +144,7 @@ impl Bench {
         Self {
             decoder,
             info,
+            hears: build(rule, |codec, cx| Ok(codec.sender(cx))).unwrap(),
             ports,
             answers: Vec::new(),
             calls: Vec::new(),
@@ -157,8 +160,13 @@ impl Bench {
 
     /// Hands over one frame.
     pub(crate) fn frame(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
-        let tag = Packet::parse(bytes).map(|packet| packet.msgid);
-        let frame = Frame { bytes, peer: Peer::Udp(PEER), received: self.now, tag };
+        let packet = Packet::parse(bytes);
+        let (tag, sender) = (packet.map(|packet| packet.msgid), packet.map(|packet| packet.sysid));
+        if self.hears.is_some() && sender.is_some() && self.hears != sender {
+            // The engine keeps frames of others from it.
+            return Ok(());
+        }
+        let frame = Frame { bytes, peer: Peer::Udp(PEER), received: self.now, tag, sender };
         let (decoder, mut out) = self.parts(Some(frame.peer));
         decoder.decode(&frame, &mut out)
     }

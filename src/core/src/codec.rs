@@ -155,6 +155,13 @@ pub trait Codec: Send + Sync + 'static {
     /// Name, ports, roles, framing.
     fn info(&self) -> &'static CodecInfo;
 
+    /// The only sender ([`Frame::sender`]) whose frames the link's decoder wants; `None` takes all frames.
+    ///
+    /// Frames of others never reach it: many vehicles behind one port would otherwise each look at all frames.
+    fn sender(&self, _cx: &CodecContext<'_>) -> Option<u8> {
+        None
+    }
+
     /// Builds the frames-to-topics instance of a link.
     ///
     /// **Errors**: role missing, bad option, unknown type.

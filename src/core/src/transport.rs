@@ -42,6 +42,8 @@ pub struct Frame<'a> {
     pub received: Instant,
     /// Protocol discriminator set by the framer: the MAVLink msgid. `None` for datagrams.
     pub tag: Option<u32>,
+    /// Who wrote it, as the framer tells: the MAVLink system id. `None` for datagrams.
+    pub sender: Option<u8>,
 }
 
 /// How bytes are cut into frames; a property of the source, asked for by the codecs on it.

@@ -17,7 +17,6 @@ use std::{
 use bytes::BytesMut;
 use rostrans_core::{
     clock::Clock,
-    codec::Interest,
     stats::Counter,
     throttle::LogThrottle,
     transport::{ByteSink, DeviceState, Frame, Ingress, Malformed},
@@ -30,7 +29,8 @@ use tracing::warn;
 
 pub(crate) use self::frame_queue::{FrameQueue, OwnedFrame};
 use crate::{
-    dispatch_table::DispatchTable,
+    dispatch_table::{DispatchTable, Wish},
+    due::Earliest,
     pipeline::decode::{DecodeLink, DecodeSpec, Io},
     supervisor::{Context, lock},
     transports::SinkSlot,
@@ -152,6 +152,8 @@ pub(crate) struct Dispatch {
     version: u64,
     slots: Vec<Slot>,
     table: DispatchTable,
+    /// When the first slot has something to do.
+    due: Earliest,
     pool: BytesMut,
     /// Copies for queues come from here, so that a frame costs no allocation of its own.
     copies: BytesMut,
@@ -184,6 +186,7 @@ impl Dispatch {
             clock,
             slots: Vec::new(),
             table: DispatchTable::default(),
+            due: Earliest::default(),
             pool: BytesMut::with_capacity(POOL),
             copies: BytesMut::new(),
             malformed: LogThrottle::new(),
@@ -228,7 +231,8 @@ impl Dispatch {
             };
             self.slots.push(Slot { id, kind });
         }
-        self.table = DispatchTable::new(self.slots.iter().map(Slot::interest));
+        self.table = DispatchTable::new(self.slots.iter().map(Slot::wishes));
+        self.slots.iter().for_each(|slot| self.due.note(slot.next_due()));
     }
 
     fn flush_counts(&mut self) {
@@ -244,14 +248,18 @@ impl Ingress for Dispatch {
         self.follow(frame.received);
         self.frames += 1;
         self.bytes += frame.bytes.len() as u64;
-        let readers = self.table.readers(frame.tag);
+        let readers = self.table.readers(frame);
         self.unwanted += u64::from(readers.is_empty());
         let mut io = Io { pool: &mut self.pool, sink: &*self.tap.sink, clock: &*self.clock };
         for &slot in readers {
             match self.slots.get_mut(usize::from(slot)).map(|slot| &mut slot.kind) {
-                Some(SlotKind::Inline(link)) => link.frame(frame, &mut io),
+                Some(SlotKind::Inline(link)) => {
+                    link.frame(frame, &mut io);
+                    self.due.note(link.next_due());
+                }
                 Some(SlotKind::Queue { queue, overflow }) => {
                     queue.put(overflow, frame, &mut self.copies);
+                    self.due.note(overflow.next_due());
                 }
                 Some(SlotKind::Vehicles(side)) => side.frame(frame),
                 Some(SlotKind::Stations(side)) => side.frame(frame),
@@ -272,9 +280,16 @@ impl Ingress for Dispatch {
             warn!(transport = &**self.context.name(), count, "malformed bytes");
         }
         let mut io = Io { pool: &mut self.pool, sink: &*self.tap.sink, clock: &*self.clock };
+        if !self.due.reached(now) {
+            return;
+        }
         for slot in &mut self.slots {
             match &mut slot.kind {
-                SlotKind::Inline(link) => link.tick(now, &mut io),
+                SlotKind::Inline(link) => {
+                    if link.next_due().is_some_and(|due| due <= now) {
+                        link.tick(now, &mut io);
+                    }
+                }
                 SlotKind::Queue { queue, overflow } => {
                     if let Some(count) = overflow.due(now) {
                         queue.tell_overflow(count);
@@ -282,18 +297,14 @@ impl Ingress for Dispatch {
                 }
                 SlotKind::Vehicles(_) | SlotKind::Stations(_) => {}
             }
+            self.due.note(slot.next_due());
         }
     }
 
     fn next_tick(&self) -> Option<Instant> {
-        let links = self.slots.iter().filter_map(|slot| match &slot.kind {
-            SlotKind::Inline(link) => link.next_due(),
-            SlotKind::Queue { overflow, .. } => overflow.next_due(),
-            SlotKind::Vehicles(_) | SlotKind::Stations(_) => None,
-        });
         let poll = (self.tap.awaited.load(Relaxed) > 0 || self.tap.version.load(Relaxed) != self.version)
             .then_some(self.next_poll);
-        links.chain(poll).chain(self.malformed.next_due()).min()
+        self.due.get().into_iter().chain(poll).chain(self.malformed.next_due()).min()
     }
 
     fn idle(&self) -> bool {
@@ -329,11 +340,19 @@ impl Drop for Dispatch {
 
 impl Slot {
     /// The frames it reads: those that one of its links wants.
-    fn interest(&self) -> Vec<Interest> {
+    fn wishes(&self) -> Vec<Wish> {
         match &self.kind {
-            SlotKind::Inline(link) => vec![link.link().info().interest],
-            SlotKind::Queue { queue, .. } => queue.links.iter().map(|l| l.info().interest).collect(),
-            SlotKind::Vehicles(_) | SlotKind::Stations(_) => vec![Interest::All],
+            SlotKind::Inline(link) => vec![link.link().wish()],
+            SlotKind::Queue { queue, .. } => queue.links.iter().map(|link| link.wish()).collect(),
+            SlotKind::Vehicles(_) | SlotKind::Stations(_) => vec![Wish::ALL],
+        }
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        match &self.kind {
+            SlotKind::Inline(link) => link.next_due(),
+            SlotKind::Queue { overflow, .. } => overflow.next_due(),
+            SlotKind::Vehicles(_) | SlotKind::Stations(_) => None,
         }
     }
 }

@@ -12,15 +12,19 @@ use std::{
 };
 
 use rostrans_core::{
-    codec::{Codec, CodecContext, CodecError, CodecInfo, Interest},
+    codec::{Codec, CodecContext, CodecError, CodecInfo},
     rule::{ForwardRule, LinkConfig},
     stats::{Counter, LinkStats},
     throttle::LogThrottle,
+    transport::Frame,
 };
 use rostrans_schema::TypeRegistry;
 use tracing::{error, warn};
 
-use crate::supervisor::{Failure, panic_text};
+use crate::{
+    dispatch_table::Wish,
+    supervisor::{Failure, panic_text},
+};
 
 /// Panics within [`PANIC_WINDOW`] that switch a link off.
 const MAX_PANICS: usize = 5;
@@ -33,6 +37,8 @@ pub(crate) struct Link {
     pub(crate) index: usize,
     pub(crate) codec: Arc<dyn Codec>,
     pub(crate) types: Arc<TypeRegistry>,
+    /// The only sender whose frames it reads.
+    sender: Option<u8>,
     pub(crate) stats: LinkStats,
     /// Codec panics since the start.
     pub(crate) panics: Counter,
@@ -47,15 +53,19 @@ impl Link {
         codec: Arc<dyn Codec>,
         types: Arc<TypeRegistry>,
     ) -> Self {
-        Self {
+        let mut link = Self {
             rule,
             index,
             codec,
             types,
+            sender: None,
             stats: LinkStats::default(),
             panics: Counter::default(),
             disabled: AtomicBool::new(false),
-        }
+        };
+        let sender = link.codec.sender(&link.context());
+        link.sender = sender;
+        link
     }
 
     pub(crate) fn config(&self) -> &LinkConfig {
@@ -71,12 +81,14 @@ impl Link {
         CodecContext { rule: &self.rule, link: self.config(), types: &self.types }
     }
 
-    /// Whether the link's codec reads frames with this tag.
-    pub(crate) fn wants(&self, tag: Option<u32>) -> bool {
-        match self.info().interest {
-            Interest::All => true,
-            Interest::Tags(tags) => tag.is_some_and(|tag| tags.contains(&tag)),
-        }
+    /// The frames that the link's codec reads.
+    pub(crate) fn wish(&self) -> Wish {
+        Wish { interest: self.info().interest, sender: self.sender }
+    }
+
+    /// Whether the link's codec reads this frame.
+    pub(crate) fn wants(&self, frame: &Frame<'_>) -> bool {
+        self.wish().fits(frame)
     }
 
     /// Counts a received frame.

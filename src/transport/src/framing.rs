@@ -15,7 +15,7 @@ pub(crate) fn cut_datagram(
     ingress: &mut dyn Ingress,
 ) {
     match framing {
-        Framing::Datagram => ingress.frame(&Frame { bytes, peer, received, tag: None }),
+        Framing::Datagram => ingress.frame(&Frame { bytes, peer, received, tag: None, sender: None }),
         Framing::Mavlink => frames(bytes).for_each(|event| deliver(event, peer, received, ingress)),
     }
 }
@@ -23,7 +23,10 @@ pub(crate) fn cut_datagram(
 /// Hands one result of the MAVLink framer to `ingress`.
 pub(crate) fn deliver(event: Event<'_>, peer: Peer, received: Instant, ingress: &mut dyn Ingress) {
     match event {
-        Event::Packet(p) => ingress.frame(&Frame { bytes: p.bytes, peer, received, tag: Some(p.msgid) }),
+        Event::Packet(p) => {
+            let (tag, sender) = (Some(p.msgid), Some(p.sysid));
+            ingress.frame(&Frame { bytes: p.bytes, peer, received, tag, sender });
+        }
         Event::Fault(Fault::Skipped(n)) => ingress.malformed(Malformed::Skipped(n)),
         Event::Fault(Fault::Checksum { msgid }) => ingress.malformed(Malformed::Checksum { msgid }),
         Event::Fault(Fault::Truncated { need, have }) => {

@@ -91,7 +91,7 @@ fn nav_controller_output(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecE
 /// a SiK modem.
 ///
 /// Source: MAVLink common, RADIO_STATUS (109); ardupilotmega, RADIO (166), which has the same layout.
-pub(super) const RADIO: DecodeOnly = DecodeOnly::new(&RADIO_INFO, radio);
+pub(super) const RADIO: DecodeOnly = DecodeOnly::new(&RADIO_INFO, radio).hearing_all();
 
 const RADIO_INFO: CodecInfo = CodecInfo {
     name: "mavlink.radio",

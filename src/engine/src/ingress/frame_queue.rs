@@ -32,11 +32,13 @@ pub(crate) struct OwnedFrame {
     peer: Peer,
     received: Instant,
     tag: Option<u32>,
+    sender: Option<u8>,
 }
 
 impl OwnedFrame {
     pub(crate) fn as_frame(&self) -> Frame<'_> {
-        Frame { bytes: &self.bytes, peer: self.peer, received: self.received, tag: self.tag }
+        let Self { ref bytes, peer, received, tag, sender } = *self;
+        Frame { bytes, peer, received, tag, sender }
     }
 }
 
@@ -75,9 +77,10 @@ impl FrameQueue {
         }
         copies.extend_from_slice(frame.bytes);
         let bytes = copies.split().freeze();
-        let owned = OwnedFrame { bytes, peer: frame.peer, received: frame.received, tag: frame.tag };
+        let Frame { peer, received, tag, sender, .. } = *frame;
+        let owned = OwnedFrame { bytes, peer, received, tag, sender };
         for displaced in self.frames.push(owned, frame.bytes.len()) {
-            for link in self.links.iter().filter(|link| link.wants(displaced.tag)) {
+            for link in self.links.iter().filter(|link| link.wants(&displaced.as_frame())) {
                 link.stats.dropped_queue.inc();
             }
             if let Some(count) = overflow.event(frame.received) {

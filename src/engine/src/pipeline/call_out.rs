@@ -185,7 +185,7 @@ impl CallLink {
     /// another link may take the frame.
     fn read(&mut self, frame: &Frame<'_>) -> Result<Option<CdrBytes>, DecodeError> {
         let link = self.caller.link();
-        if !link.wants(frame.tag) {
+        if !link.wants(frame) {
             return Ok(None);
         }
         link.count_frame(frame.bytes.len(), frame.received);

@@ -27,6 +27,7 @@ use super::{
     now, sleep_until,
 };
 use crate::{
+    dispatch_table::DispatchTable,
     due::Earliest,
     ingress::{FrameQueue, OwnedFrame, Reader},
     link::Link,
@@ -121,6 +122,7 @@ async fn advertise_services(
 /// The queued links of a rule.
 struct Worker {
     links: Vec<DecodeLink>,
+    table: DispatchTable,
     due: Earliest,
 }
 
@@ -128,12 +130,14 @@ impl Worker {
     fn new(links: Vec<DecodeLink>) -> Self {
         let mut due = Earliest::default();
         links.iter().for_each(|link| due.note(link.next_due()));
-        Self { links, due }
+        let table = DispatchTable::new(links.iter().map(|link| vec![link.link().wish()]));
+        Self { links, table, due }
     }
 
     fn frame(&mut self, frame: &OwnedFrame, io: &mut Io<'_>) {
         let frame = frame.as_frame();
-        for link in self.links.iter_mut().filter(|link| link.link().wants(frame.tag)) {
+        for &index in self.table.readers(&frame) {
+            let Some(link) = self.links.get_mut(usize::from(index)) else { continue };
             link.frame(&frame, io);
             self.due.note(link.next_due());
         }

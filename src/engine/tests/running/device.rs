@@ -24,6 +24,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) enum Input {
     /// Frames that arrive together.
     Frames(Vec<(Vec<u8>, Peer, Option<u32>)>),
+    /// A frame that says which system wrote it.
+    From(u8, Vec<u8>),
     /// Bytes the framer threw away.
     Malformed(Malformed),
     /// The device comes or goes.
@@ -200,8 +202,14 @@ impl Transport for FakeTransport {
                     Some(Input::Frames(frames)) => {
                         for (bytes, peer, tag) in &frames {
                             let received = Instant::now().into_std();
-                            ingress.frame(&Frame { bytes, peer: *peer, received, tag: *tag });
+                            ingress.frame(&Frame { bytes, peer: *peer, received, tag: *tag, sender: None });
                         }
+                        ingress.batch_end();
+                    }
+                    Some(Input::From(system, bytes)) => {
+                        let (received, sender) = (Instant::now().into_std(), Some(system));
+                        let peer = Peer::Serial;
+                        ingress.frame(&Frame { bytes: &bytes, peer, received, tag: None, sender });
                         ingress.batch_end();
                     }
                     Some(Input::Malformed(malformed)) => ingress.malformed(malformed),

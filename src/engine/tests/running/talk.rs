@@ -240,6 +240,39 @@ async fn decoder_that_is_always_due_leaves_time_for_others() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn frames_of_each_system_reach_the_links_that_hear_it() {
+    let hearing = |system: u8, link: LinkConfig| {
+        let mut link =
+            LinkConfig { link_name: format!("{}{system}", link.link_name).as_str().into(), ..link };
+        link.options.0.insert("sender".to_owned(), system.into());
+        link
+    };
+    let links = vec![
+        hearing(1, talk("/a1")),
+        hearing(2, talk("/a2")),
+        hearing(1, topic_link("alarm", "/b1")),
+        hearing(2, topic_link("alarm", "/b2")),
+        topic_link("alarm", "/all"),
+    ];
+    let mut world = world(links);
+    let source = world.topology.pipelines[0].source;
+    world.rule("other", UdpToRostopic, source, vec![(hearing(2, talk("/c2")), None)]);
+    let running = world.start().await;
+    for (system, bytes) in [(1, b"one".to_vec()), (2, b"two".to_vec()), (3, b"three".to_vec())] {
+        world.devices.feed(&udp(9000), Input::From(system, bytes)).await;
+    }
+    assert_eq!(world.published("/all", 3).await, [b"one".as_slice(), b"two", b"three"]);
+    for topic in ["/a1/heard", "/b1"] {
+        assert_eq!(world.published(topic, 1).await, [b"one"], "{topic}");
+    }
+    for topic in ["/a2/heard", "/b2", "/c2/heard"] {
+        assert_eq!(world.published(topic, 1).await, [b"two"], "{topic}");
+    }
+    let frames: Vec<_> = running.snapshot().rules[0].links.iter().map(|link| link.counters.frames).collect();
+    assert_eq!(frames, [1, 1, 1, 1, 3]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn samples_that_wait_at_the_end_are_sent() {
     let world = world(vec![talk("/a")]);
     let running = world.start().await;

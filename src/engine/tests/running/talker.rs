@@ -34,7 +34,7 @@ const BASE: CodecInfo = CodecInfo {
     interest: Interest::All,
     cost: Cost::Queued,
     tick: None,
-    options: &[],
+    options: &[("sender", "the only one heard")],
 };
 
 /// In the rule's worker.
@@ -48,6 +48,11 @@ pub(crate) struct Talker(pub(crate) &'static CodecInfo);
 impl Codec for Talker {
     fn info(&self) -> &'static CodecInfo {
         self.0
+    }
+
+    /// The option `sender`.
+    fn sender(&self, cx: &CodecContext<'_>) -> Option<u8> {
+        cx.link.options.0.get("sender")?.as_u64()?.try_into().ok()
     }
 
     fn decoder(&self, _cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {

@@ -128,7 +128,7 @@ impl Harness {
     /// Feeds one frame; transports read the clock once per batch.
     pub(crate) fn frame(&mut self, bytes: &[u8], tag: u32, received: Instant) {
         let peer = Peer::Udp(([127, 0, 0, 1], 14_550).into());
-        self.ingress.frame(&Frame { bytes, peer, received, tag: Some(tag) });
+        self.ingress.frame(&Frame { bytes, peer, received, tag: Some(tag), sender: None });
     }
 }
 

@@ -174,10 +174,12 @@ impl<L: Line> StreamTransport<L> {
                     if ingress.idle() {
                         return;
                     }
-                    let frame = |tag| Frame { bytes: piece.bytes, peer, received, tag };
+                    let frame = |tag, sender| Frame { bytes: piece.bytes, peer, received, tag, sender };
                     match (framing, piece.packet) {
-                        (Framing::Datagram, _) => ingress.frame(&frame(None)),
-                        (Framing::Mavlink, Some(packet)) => ingress.frame(&frame(Some(packet.msgid))),
+                        (Framing::Datagram, _) => ingress.frame(&frame(None, None)),
+                        (Framing::Mavlink, Some(packet)) => {
+                            ingress.frame(&frame(Some(packet.msgid), Some(packet.sysid)));
+                        }
                         (Framing::Mavlink, None) => ingress.malformed(Malformed::Skipped(piece.bytes.len())),
                     }
                 });
@@ -188,7 +190,13 @@ impl<L: Line> StreamTransport<L> {
                 }
             }
             (None, Framing::Datagram) => {
-                ingress.frame(&Frame { bytes: self.stream.unfinished(), peer, received, tag: None });
+                ingress.frame(&Frame {
+                    bytes: self.stream.unfinished(),
+                    peer,
+                    received,
+                    tag: None,
+                    sender: None,
+                });
                 self.stream.reset();
             }
         }

@@ -121,7 +121,13 @@ impl Client {
                 }
             }
             Framing::Datagram => {
-                ingress.frame(&Frame { bytes: self.framer.unfinished(), peer, received, tag: None });
+                ingress.frame(&Frame {
+                    bytes: self.framer.unfinished(),
+                    peer,
+                    received,
+                    tag: None,
+                    sender: None,
+                });
                 self.framer.reset();
             }
         }

@@ -142,7 +142,7 @@ impl Lane {
     /// True when the frame may be an answer to the call in flight, if it has the right sender.
     pub(super) fn awaits(&self, frame: &Frame<'_>) -> bool {
         let in_time = self.open.as_ref().is_some_and(|open| frame.received >= open.sent);
-        in_time && self.exchange.link().wants(frame.tag)
+        in_time && self.exchange.link().wants(frame)
     }
 
     /// Looks at a frame for the call in flight.
