@@ -197,6 +197,18 @@ impl Quaternion {
         }
     }
 
+    /// The same attitude relative to a body of the other convention, forward-left-up or forward-right-down, instead
+    /// of the world.
+    pub fn swap_base(self) -> Self {
+        let Self { w, x, y, z } = self;
+        Self { w: -x, x: w, y: -z, z: y }
+    }
+
+    /// MAVLink's order.
+    pub fn to_wxyz(self) -> [f64; 4] {
+        [self.w, self.x, self.y, self.z]
+    }
+
     /// A body vector in world axes.
     pub fn rotate(self, v: [f64; 3]) -> [f64; 3] {
         let Self { w, x, y, z } = self;

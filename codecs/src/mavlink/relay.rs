@@ -160,6 +160,16 @@ impl Wire<'_, '_> {
         (self.uas.target_system(), self.uas.target_component())
     }
 
+    /// The present.
+    pub(super) fn now(&self) -> RosTime {
+        self.out.stamp()
+    }
+
+    /// The geoid's height above the ellipsoid at the vehicle, in metres.
+    pub(super) fn undulation(&self) -> f64 {
+        self.uas.undulation()
+    }
+
     /// Sends a message, unless the vehicle was not heard yet: there is nobody to send to then.
     pub(super) fn send<M: Message>(&mut self, message: &M) {
         self.talker.send(message, self.out);

@@ -43,6 +43,14 @@ impl Command {
         }
     }
 
+    /// Whether both want the same of the vehicle, however often they were sent.
+    fn asks_the_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Long(a), Self::Long(b)) => *a == CommandLong { confirmation: a.confirmation, ..*b },
+            (a, b) => a == b,
+        }
+    }
+
     /// The same as it is sent again: the vehicle sees by the confirmation that it is no new command.
     fn again(&mut self) {
         if let Self::Long(m) = self {
@@ -117,7 +125,10 @@ impl<T> Transactions<T> {
             return Err(token);
         }
         self.given_up.retain(|(_, until)| *until > now);
-        let late = self.given_up.iter().filter(|(other, _)| other.number() == number && *other != command);
+        let late = self
+            .given_up
+            .iter()
+            .filter(|(other, _)| other.number() == number && !other.asks_the_same(&command));
         let send_at = late.map(|(_, until)| *until).max().unwrap_or(now);
         let retries_left = if repeat { self.patience.retries } else { 0 };
         let due = send_at + self.patience.timeout;
@@ -306,7 +317,7 @@ mod tests {
     #[test]
     fn late_answer_does_not_complete_a_different_call() {
         let start = Instant::now();
-        let mut transactions = Transactions::new(Patience { retries: 0, ..PATIENCE });
+        let mut transactions = Transactions::new(PATIENCE);
         transactions.begin(command(400, 1.0), 'a', true, start).unwrap();
         run(&mut transactions, start, 0, 5000);
         // Disarm, right after arming was given up: its answer, still on its way, must not stand for this.

@@ -1,6 +1,12 @@
 //! Values between ROS and MAVLink: texts of fixed length, numbers that lose digits, times.
 
-use rostrans_msgs::{builtin_interfaces::msg::Time, std_msgs::msg::Header};
+use std::time::Duration;
+
+use rostrans_core::clock::RosTime;
+use rostrans_msgs::{
+    builtin_interfaces::msg::{Duration as RosDuration, Time},
+    std_msgs::msg::Header,
+};
 
 use super::dialect::Message;
 
@@ -72,6 +78,33 @@ pub(super) fn time_usec(header: &Header) -> u64 {
 pub(super) fn time_boot_ms(header: &Header) -> u32 {
     let ms = nanoseconds(&header.stamp) / 1_000_000;
     u32::try_from(ms & u64::from(u32::MAX)).unwrap_or_default()
+}
+
+/// The same of a time.
+pub(super) fn boot_ms(time: RosTime) -> u32 {
+    ms_of(time.ns)
+}
+
+/// The same of nanoseconds.
+pub(super) fn ms_of(ns: i64) -> u32 {
+    let ms = u64::try_from(ns).unwrap_or_default() / 1_000_000;
+    u32::try_from(ms & u64::from(u32::MAX)).unwrap_or_default()
+}
+
+/// A stamp in nanoseconds.
+pub(super) fn stamp_ns(header: &Header) -> i64 {
+    i64::from(header.stamp.sec) * 1_000_000_000 + i64::from(header.stamp.nanosec)
+}
+
+/// A duration; negative ones are none.
+pub(super) fn duration(ros: &RosDuration) -> Duration {
+    let sec = u64::try_from(ros.sec).unwrap_or_default();
+    Duration::from_secs(sec) + Duration::from_nanos(ros.nanosec.into())
+}
+
+/// Degrees as MAVLink's degrees times 1e7.
+pub(super) fn to_e7(degrees: f64) -> i32 {
+    to_i32(degrees * 1e7)
 }
 
 fn nanoseconds(stamp: &Time) -> u64 {

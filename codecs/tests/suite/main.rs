@@ -4,6 +4,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "json!(..) is written where it is used")]
 
 mod command;
+mod control;
 mod example;
 mod extras;
 mod generic;

@@ -1,0 +1,127 @@
+//! `mavlink.setpoint_global_to_local`: a goal on the globe as a local setpoint.
+
+use std::sync::Arc;
+
+use rostrans_cdr::from_cdr;
+use rostrans_core::{
+    codec::{CodecError, CodecInfo, DecodeError, Decoder, EncodeError, Interest, Port, Sample},
+    emit::Emit,
+    transport::Frame,
+};
+use rostrans_msgs::{RosType, geographic_msgs::msg::GeoPoseStamped};
+
+use super::{
+    frame::{MAV_FRAME, MavFrame, rotation},
+    position::{IGNORE_ACCELERATION, IGNORE_VELOCITY, IGNORE_YAW_RATE},
+};
+use crate::{
+    frames::{Geodetic, Ned},
+    mavlink::{
+        DecodeOnly,
+        dialect::{GlobalPositionInt, LocalPositionNed, Message, SetPositionTargetLocalNed},
+        relay::{TALKS, input},
+        ros,
+        uas::{MavContext, Talker, Uas},
+        value::{time_boot_ms, to_f32, to_f64s, zero},
+        vehicle::{self, Vehicle},
+    },
+    options::Options,
+};
+
+/// `setpoint_position/global_to_local`: the way from the vehicle's position on the globe to the goal, added to its local
+/// position. Degrees; metres above the ellipsoid, as `global_position/global`. A goal whose stamp in milliseconds is not
+/// later than the one before is left out, and so are all until both positions are known.
+///
+/// Source: MAVLink common, SET_POSITION_TARGET_LOCAL_NED (84), GLOBAL_POSITION_INT (33), LOCAL_POSITION_NED (32).
+pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
+
+const INFO: CodecInfo = CodecInfo {
+    name: "mavlink.setpoint_global_to_local",
+    doc: "goals on the globe as local setpoints",
+    inputs: &[input::<GeoPoseStamped>("global_to_local", 5)],
+    interest: Interest::Tags(&[GlobalPositionInt::ID, LocalPositionNed::ID]),
+    options: &[vehicle::SYSID, MAV_FRAME],
+    ..TALKS
+};
+
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+    let options = Options::new(cx, &INFO)?;
+    Ok(Box::new(ToLocal {
+        vehicle: Vehicle::new(&options)?,
+        frame: MavFrame::of(&options)?,
+        uas: Arc::clone(&cx.uas),
+        talker: Talker::new(cx),
+        here: None,
+        local: None,
+        last_ms: 0,
+    }))
+}
+
+struct ToLocal {
+    vehicle: Vehicle,
+    frame: MavFrame,
+    uas: Arc<Uas>,
+    talker: Talker,
+    here: Option<Geodetic>,
+    /// ENU metres.
+    local: Option<[f64; 3]>,
+    last_ms: u32,
+}
+
+impl Decoder for ToLocal {
+    fn decode(&mut self, frame: &Frame<'_>, _: &mut Emit<'_>) -> Result<(), DecodeError> {
+        let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
+        match packet.msgid {
+            GlobalPositionInt::ID => {
+                let m = GlobalPositionInt::decode(packet.payload);
+                self.here = Some(Geodetic {
+                    latitude_deg: ros::degrees(m.lat),
+                    longitude_deg: ros::degrees(m.lon),
+                    height_m: ros::metres(m.alt) + self.uas.undulation(),
+                });
+            }
+            LocalPositionNed::ID => {
+                let m = LocalPositionNed::decode(packet.payload);
+                self.local = Some(Ned(to_f64s([m.x, m.y, m.z])).to_enu().0);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, _: Port, sample: &Sample, out: &mut Emit<'_>) -> Result<(), EncodeError> {
+        let goal: GeoPoseStamped =
+            from_cdr(&sample.payload).map_err(|_| EncodeError::Cdr(GeoPoseStamped::TYPE))?;
+        let (Some(here), Some(local)) = (self.here, self.local) else {
+            return Err(EncodeError::OutOfRange("goal before the vehicle's position is known"));
+        };
+        let at = time_boot_ms(&goal.header);
+        if at <= self.last_ms {
+            return Ok(());
+        }
+        self.last_ms = at;
+        let position = &goal.pose.position;
+        let there = Geodetic {
+            latitude_deg: position.latitude,
+            longitude_deg: position.longitude,
+            height_m: position.altitude,
+        };
+        let [dx, dy, dz] = there.relative_to(here).0;
+        let [x, y, z] = local;
+        let [x, y, z] = self.frame.vector([x + dx, y + dy, z + dz]);
+        let setpoint = SetPositionTargetLocalNed {
+            time_boot_ms: at,
+            target_system: self.uas.target_system(),
+            target_component: self.uas.target_component(),
+            coordinate_frame: self.frame.0,
+            type_mask: IGNORE_VELOCITY | IGNORE_ACCELERATION | IGNORE_YAW_RATE,
+            x,
+            y,
+            z,
+            yaw: to_f32(self.frame.yaw_of(rotation(&goal.pose.orientation))),
+            ..zero()
+        };
+        self.talker.send(&setpoint, out);
+        Ok(())
+    }
+}
