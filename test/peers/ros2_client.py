@@ -4,7 +4,8 @@
   {"do": "call", "service": "/mavros/mission/pull", "type": "mavros_msgs/srv/WaypointPull", "request": {}}
         -> response (service, msg, ms), when it comes; "fill": {"data": 1000} gives a byte array a pattern
   {"do": "watch", "topic": "/mavros/state", "type": "mavros_msgs/msg/State", "qos": "sensor_data", "print": true}
-        qos: default, sensor_data, latched; with print each message comes as msg (topic, msg)
+        qos: default, sensor_data, latched; with print each message comes as msg (topic, msg); with full, long
+        arrays are not cut
   {"do": "publish", "topic": "/mavros/play_tune", "type": "mavros_msgs/msg/PlayTuneV2", "msg": {"tune": "a"}}
         once, as soon as somebody subscribes -> published (topic, subscribers)
   {"do": "seen"}                     -> seen: for each topic how many came, and the last
@@ -58,8 +59,8 @@ class Client:
 
         client.call_async(message).add_done_callback(answered)
 
-    def watch(self, topic, type, qos="default", print=False):
-        self.seen[topic] = {"count": 0, "last": None}
+    def watch(self, topic, type, qos="default", print=False, full=False):
+        self.seen[topic] = {"count": 0, "last": None, "full": full}
 
         def on_message(msg):
             row = self.seen[topic]
@@ -82,7 +83,7 @@ class Client:
         peerlib.emit("published", topic=topic, subscribers=publisher.get_subscription_count())
 
     def report(self):
-        peerlib.emit("seen", topics={topic: {"count": row["count"], "last": peerlib.shorten(to_dict(row["last"]))}
+        peerlib.emit("seen", topics={topic: {"count": row["count"], "last": peerlib.shorten(to_dict(row["last"]), row["full"])}
                                      for topic, row in self.seen.items()})
 
     def parameters(self, node, call, names=None, values=None, wait=20.0):

@@ -4,6 +4,7 @@ import unittest
 
 from vehicles import VehicleTest
 
+ARM_DISARM = 400
 # A stamp is of this time, not of another hour (seconds).
 NOW = 60.0
 
@@ -36,6 +37,17 @@ class MavrosFaults(VehicleTest):
         self.assertTrue(client.call("cmd/arming", "CommandBool", value=True)["success"], f"{client}\n{autopilot}")
         self.more_poses(client, 100)
         self.assertTrue(client.seen("state")[1]["connected"])
+
+    def test_packets_that_come_twice_and_out_of_order(self):
+        autopilot, _, client = self.watched("--duplicate", "0.3", "--reorder", "0.3", "--jitter", "0.05")
+        plan = [{"frame": 3, "command": 16, "autocontinue": True, "x_lat": 47.0 + i, "y_long": 8.0, "z_alt": 10.0 + i}
+                for i in range(20)]
+        self.assertEqual(client.call("mission/push", "WaypointPush", start_index=0, waypoints=plan),
+                         {"success": True, "wp_transfered": 20}, f"{client}\n{autopilot}")
+        self.assertEqual(client.call("mission/pull", "WaypointPull"), {"success": True, "wp_received": 20})
+        self.assertTrue(client.call("cmd/arming", "CommandBool", value=True)["success"], f"{client}\n{autopilot}")
+        self.assertEqual(len([e for e in autopilot.all("command") if e["command"] == ARM_DISARM]), 1)
+        self.more_poses(client)
 
 
 if __name__ == "__main__":

@@ -35,10 +35,10 @@ class Client:
         """Calls a service and returns its answer."""
         return self.answer(self.begin(service, kind, fill, **request), timeout)
 
-    def watch(self, topic, kind, qos="default", show=False):
-        """Subscribes; `show` makes each message an event."""
+    def watch(self, topic, kind, qos="default", show=False, full=False):
+        """Subscribes; `show` makes each message an event, `full` does not cut long arrays."""
         self.tell(do="watch", topic=f"{self.prefix}/{topic}", type=kind if "/" in kind else f"mavros_msgs/msg/{kind}",
-                  qos=qos, print=show)
+                  qos=qos, print=show, full=full)
 
     def publish(self, topic, kind, **msg):
         """Publishes a message once, as soon as rostrans reads the topic."""

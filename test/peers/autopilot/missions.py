@@ -81,9 +81,9 @@ class Missions:
         plan = self.plans.get(msg.mission_type, ())
         if msg.seq < len(plan):
             item = {name: getattr(plan[msg.seq], name) for name in ITEM_FIELDS}
+            current = msg.mission_type == M.MAV_MISSION_TYPE_MISSION and msg.seq == self.current
             self.vehicle.mav.mission_item_int_send(msg.get_srcSystem(), msg.get_srcComponent(), msg.seq,
-                                                   current=int(msg.seq == self.current), mission_type=msg.mission_type,
-                                                   **item)
+                                                   current=int(current), mission_type=msg.mission_type, **item)
 
     on_mission_request = on_mission_request_int
 
