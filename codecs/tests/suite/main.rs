@@ -7,6 +7,7 @@ mod command;
 mod control;
 mod example;
 mod extras;
+mod ftp;
 mod generic;
 mod golden;
 mod link;
