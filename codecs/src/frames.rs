@@ -13,6 +13,10 @@
 //! assert_eq!(Ned([10.0, 20.0, -5.0]).to_enu(), Enu([20.0, 10.0, 5.0]));
 //! ```
 
+mod cov6;
+
+pub use cov6::Cov6;
+
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI, TAU};
 
 /// North, east, down.

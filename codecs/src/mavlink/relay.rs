@@ -155,6 +155,11 @@ pub(super) struct Wire<'a, 'e> {
 }
 
 impl Wire<'_, '_> {
+    /// When the sample came.
+    pub(super) fn at(&self) -> Instant {
+        self.out.received()
+    }
+
     /// System and component id of the autopilot.
     pub(super) fn target(&self) -> (u8, u8) {
         (self.uas.target_system(), self.uas.target_component())

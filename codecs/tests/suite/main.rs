@@ -6,6 +6,7 @@
 mod command;
 mod control;
 mod example;
+mod external;
 mod extras;
 mod ftp;
 mod generic;

@@ -16,16 +16,16 @@ mod trajectory;
 mod value;
 
 /// A bench whose vehicle has an address.
-fn bench(codec: &str) -> Bench {
+pub(crate) fn bench(codec: &str) -> Bench {
     with(codec, json!({}))
 }
 
-fn with(codec: &str, options: Value) -> Bench {
+pub(crate) fn with(codec: &str, options: Value) -> Bench {
     Bench::with_target(codec, options, PEER)
 }
 
 /// The messages sent, which are all of one kind, and the component they come from.
-fn sent<M: Message>(bench: &mut Bench) -> Vec<(u8, M)> {
+pub(crate) fn sent<M: Message>(bench: &mut Bench) -> Vec<(u8, M)> {
     let decode = |(to, frame): (_, Vec<u8>)| {
         assert_eq!(to, Some(PEER));
         let packet = Packet::parse(&frame).unwrap();
@@ -37,7 +37,7 @@ fn sent<M: Message>(bench: &mut Bench) -> Vec<(u8, M)> {
 }
 
 /// The one message a sample makes, from our own component.
-fn one<M: Message>(bench: &mut Bench, input: &str, sample: &Value) -> M {
+pub(crate) fn one<M: Message>(bench: &mut Bench, input: &str, sample: &Value) -> M {
     bench.sample(input, sample).unwrap();
     let mut sent = sent(bench);
     assert_eq!(sent.len(), 1);
@@ -46,12 +46,12 @@ fn one<M: Message>(bench: &mut Bench, input: &str, sample: &Value) -> M {
     message
 }
 
-fn header() -> Value {
+pub(crate) fn header() -> Value {
     json!({"stamp": {"sec": 12, "nanosec": 345_678_901}})
 }
 
 /// A field of text.
-fn text<const N: usize>(text: &str) -> [u8; N] {
+pub(crate) fn text<const N: usize>(text: &str) -> [u8; N] {
     let mut bytes = [0; N];
     bytes[..text.len()].copy_from_slice(text.as_bytes());
     bytes

@@ -1,0 +1,113 @@
+//! `mavlink.odometry`: pose and velocity at once, both ways.
+
+use rostrans_core::{
+    codec::{CodecError, CodecInfo, Decoder, EncodeError, Interest},
+    topic::Qos,
+};
+use rostrans_msgs::nav_msgs::msg::Odometry as RosOdometry;
+
+use super::pose::{attitude, frd, ned, point, vector, wxyz};
+use crate::{
+    frames::{Cov6, Frd, Ned, Quaternion},
+    mavlink::{
+        DecodeOnly,
+        dialect::{Message, Odometry},
+        relay::{Relay, TALKS, input, topic},
+        ros,
+        uas::MavContext,
+        value::{time_usec, to_f64s},
+        vehicle,
+    },
+    options::Options,
+};
+
+/// ODOMETRY to `odometry/in`, and `odometry/out` to ODOMETRY.
+///
+/// **Frame**: pose FLU in ENU, twist FLU. The vehicle gets LOCAL_FRD and BODY_FRD: both sides are turned by the fixed
+/// rotations, and so a sample must be in the frame `odom` or `map` (or the one of the option) and its child
+/// `base_link` (or that of the option); others are refused.
+///
+/// Source: MAVLink common, ODOMETRY (331).
+pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
+
+const INFO: CodecInfo = CodecInfo {
+    name: "mavlink.odometry",
+    doc: "odometry, both ways",
+    ports: &[topic::<RosOdometry>("in", Qos::reliable())],
+    inputs: &[input::<RosOdometry>("out", 1)],
+    interest: Interest::Tags(&[Odometry::ID]),
+    options: &[
+        vehicle::SYSID,
+        ("frame_id", "frame of the pose; default odom"),
+        ("child_frame_id", "frame of the twist; default base_link"),
+    ],
+    ..TALKS
+};
+
+fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+    let options = Options::new(cx, &INFO)?;
+    let frame_id = options.text("frame_id", "odom")?.to_owned();
+    let child_frame_id = options.text("child_frame_id", "base_link")?.to_owned();
+    let odometry = RosOdometry {
+        header: ros::header(&frame_id),
+        child_frame_id: child_frame_id.clone(),
+        ..RosOdometry::default()
+    };
+    Relay::new(cx, &INFO)?
+        .tell("in", odometry, |m: &Odometry, odometry, at| {
+            ros::stamp(&mut odometry.header, at.us(m.time_usec));
+            let (pose, twist) = (&mut odometry.pose, &mut odometry.twist);
+            pose.pose.position = ros::point(Ned(to_f64s([m.x, m.y, m.z])).to_enu().0);
+            let q = Quaternion::from_wxyz(m.q.map(f64::from)).swap_attitude();
+            pose.pose.orientation = ros::quaternion(q);
+            pose.covariance = Cov6::from_upper(m.pose_covariance).swap_level().0;
+            twist.twist.linear = ros::vector3(Frd(to_f64s([m.vx, m.vy, m.vz])).to_flu().0);
+            let rates = Frd(to_f64s([m.rollspeed, m.pitchspeed, m.yawspeed])).to_flu();
+            twist.twist.angular = ros::vector3(rates.0);
+            twist.covariance = Cov6::from_upper(m.velocity_covariance).swap_body().0;
+        })
+        .hear(move |odometry: &RosOdometry, to| {
+            let frame = odometry.header.frame_id.as_str();
+            if frame != frame_id && !matches!(frame, "odom" | "map") {
+                return Err(EncodeError::OutOfRange("header.frame_id"));
+            }
+            if odometry.child_frame_id != child_frame_id {
+                return Err(EncodeError::OutOfRange("child_frame_id"));
+            }
+            to.send(&odometry_of(odometry));
+            Ok(())
+        })
+        .done()
+}
+
+fn odometry_of(odometry: &RosOdometry) -> Odometry {
+    let (pose, twist) = (&odometry.pose, &odometry.twist);
+    let [x, y, z] = ned(point(&pose.pose.position));
+    let [vx, vy, vz] = frd(vector(&twist.twist.linear));
+    let [rollspeed, pitchspeed, yawspeed] = frd(vector(&twist.twist.angular));
+    Odometry {
+        time_usec: time_usec(&odometry.header),
+        x,
+        y,
+        z,
+        q: wxyz(attitude(&pose.pose.orientation)),
+        vx,
+        vy,
+        vz,
+        rollspeed,
+        pitchspeed,
+        yawspeed,
+        pose_covariance: Cov6(pose.covariance).swap_level().to_upper(),
+        velocity_covariance: Cov6(twist.covariance).swap_body().to_upper(),
+        frame_id: LOCAL_FRD,
+        child_frame_id: BODY_FRD,
+        reset_counter: 0,
+        estimator_type: MAV_ESTIMATOR_TYPE_VISION,
+        quality: 0,
+    }
+}
+
+/// `MAV_FRAME`.
+const LOCAL_FRD: u8 = 20;
+const BODY_FRD: u8 = 12;
+const MAV_ESTIMATOR_TYPE_VISION: u8 = 2;

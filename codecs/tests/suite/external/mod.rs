@@ -1,0 +1,4 @@
+//! External position and motion, and sensors in both directions.
+
+mod position;
+mod sensor;
