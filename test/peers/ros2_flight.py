@@ -80,7 +80,8 @@ class Flight(Node):
         self.step, self.asked = step, -math.inf
 
     def tick(self):
-        if self.step not in (self.wait_connected, self.wait_landed) and (not self.args.guided or self.step == self.fly):
+        # ArduPilot's GUIDED keeps the last position it was told; OFFBOARD wants the stream before, and all the time.
+        if self.step in ((self.fly,) if self.args.guided else (self.request_mode, self.request_arming, self.fly)):
             message = PoseStamped()
             message.header.stamp = self.get_clock().now().to_msg()
             message.header.frame_id = "map"
@@ -133,12 +134,14 @@ class Flight(Node):
 
     def wait_landed(self):
         if not self.state.armed:
-            self.next(lambda: None, "landed", z=round(self.pose.z, 2))
-            self.done = True
+            self.next(self.wait_for_rare_topics, "landed", z=round(self.pose.z, 2))
         elif self.args.guided:
             self.call(self.land)
         else:
             self.call(self.set_mode, custom_mode="AUTO.LAND")
+
+    def wait_for_rare_topics(self):
+        self.done = all(self.counts.values())
 
 
 def run():
