@@ -8,6 +8,7 @@ mod call_out;
 mod codec;
 mod device;
 mod faults;
+mod hub;
 mod inbound;
 mod logs;
 #[cfg(unix)]
