@@ -66,7 +66,7 @@ class MavrosSetup(VehicleTest):
         self.rostrans(params=f"fcu_url=tcp-l://127.0.0.1:{fcu}\nmavros_copter_count=2\n"
                              f"mavros_prefix=/uav{{id}}/mavros\ngcs_url=udp://127.0.0.1:{udp}@\n")
         for sysid in ("1", "2"):
-            self.autopilot("--link", f"tcp:127.0.0.1:{fcu}", "--sysid", sysid, "--params", str(PARAMS))
+            self.autopilot("--link", f"tcpout:127.0.0.1:{fcu}", "--sysid", sysid, "--params", str(PARAMS))
         self.poses(prefix="", states=("uav1/mavros/state", "uav2/mavros/state"))
         mavproxy = self.mavproxy(f"udpout:127.0.0.1:{udp}")
         mavproxy.wait_text("Detected vehicle 2", 30)

@@ -1,4 +1,4 @@
-"""The line between a vehicle and the rest: UDP or a terminal, with loss, delay, doubles and reordering by seed."""
+"""The line between a vehicle and the rest: UDP, TCP or a terminal, with loss, delay, doubles and reordering by seed."""
 import heapq
 import os
 import random
@@ -96,6 +96,65 @@ class Udp(Wire):
             yield data
 
 
+class Tcp(Wire):
+    """`tcpin:HOST:PORT` takes one connection after the other; `tcpout:HOST:PORT` connects, as soon as somebody listens."""
+
+    def __init__(self, kind, host, port, faults):
+        super().__init__(faults)
+        self.listener, self.connection, self.rest = None, None, b""
+        if kind == "tcpin":
+            self.listener = socket.create_server((host, port))
+            self.listener.setblocking(False)
+        else:
+            end = time.monotonic() + 20
+            while not self.connection:
+                try:
+                    self.adopt(socket.create_connection((host, port)))
+                except OSError:
+                    if time.monotonic() > end:
+                        raise
+                    time.sleep(0.1)
+
+    def adopt(self, connection):
+        connection.setblocking(False)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.connection, self.rest = connection, b""
+
+    def fileno(self):
+        return (self.connection or self.listener).fileno()
+
+    def put(self, frame):
+        if not self.connection:
+            return
+        if self.rest and len(self.rest) > LARGEST:   # the other end does not read
+            self.dropped += 1
+            return
+        self.rest += frame
+        try:
+            self.rest = self.rest[self.connection.send(self.rest):]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.dropped += 1
+
+    def receive(self):
+        if not self.connection:
+            try:
+                self.adopt(self.listener.accept()[0])
+            except BlockingIOError:
+                return
+        try:
+            while data := self.connection.recv(LARGEST):
+                yield data
+        except BlockingIOError:
+            return
+        except OSError:
+            pass
+        if self.listener is None:
+            raise SystemExit("the other end closed the connection")
+        self.connection = None
+
+
 class Terminal(Wire):
     """A serial device, or with `pty` the far end of a new pseudo terminal whose near end is `device`."""
 
@@ -133,4 +192,7 @@ def open_wire(spec, faults, step=0):
     if kind in ("udpout", "udpin"):
         host, _, port = rest.rpartition(":")
         return Udp(kind, host, int(port) + step, faults)
+    if kind in ("tcpin", "tcpout"):
+        host, _, port = rest.rpartition(":")
+        return Tcp(kind, host, int(port) + step, faults)
     return Terminal(spec, faults)
