@@ -14,6 +14,7 @@ mod golden;
 mod link;
 mod mission;
 mod oracle;
+mod param;
 mod property;
 mod service;
 mod state;
