@@ -10,7 +10,7 @@ use rostrans_core::{
     topic::{ServiceSpec, TopicSpec},
     transport::Framing,
 };
-use rostrans_engine::topology::{Device, LinkTarget, Topology, TransportId};
+use rostrans_engine::topology::{Device, LinkTarget, PipelineSpec, Topology, TransportId};
 
 use crate::{qos, table::Table};
 
@@ -44,6 +44,7 @@ pub(crate) fn print(
     reasons(&mut text, topology, states);
     section(&mut text, "topics", &topics(topology, codecs));
     section(&mut text, "services", &services(topology));
+    section(&mut text, "rules with many names (--print-rules lists them)", &crowded(topology, codecs));
     if !topology.trimmed.is_empty() {
         let count = topology.trimmed.len();
         let noun = if count == 1 { "name" } else { "names" };
@@ -121,10 +122,58 @@ fn describe(framing: Framing) -> &'static str {
     }
 }
 
+/// Rules with more names than this have a line instead of a line for each name.
+const MANY_NAMES: usize = 40;
+
+/// Whether a rule has so many topics and services that a list of them would hide everything else.
+fn is_crowded(pipeline: &&PipelineSpec) -> bool {
+    let names = |link: &LinkConfig| {
+        link.ports.len()
+            + link.services.len()
+            + usize::from(link.topic.is_some())
+            + usize::from(link.service.is_some())
+    };
+    pipeline.rule.links.iter().map(names).sum::<usize>() > MANY_NAMES
+}
+
+fn crowded(topology: &Topology, codecs: &CodecRegistry) -> Table {
+    let mut table = Table::new(["RULE", "TOPICS OUT", "TOPICS IN", "SERVICES", "NAMES"]);
+    for pipeline in topology.pipelines.iter().filter(is_crowded) {
+        let rule = &pipeline.rule;
+        let (mut sent, mut read, mut services) = (0, 0, 0);
+        let mut roots: Vec<String> = Vec::new();
+        let mut note = |name: &str| {
+            let root = name.split('/').nth(1).unwrap_or_default();
+            let root = format!("/{root}{}", if name.matches('/').count() > 1 { "/..." } else { "" });
+            if !roots.contains(&root) {
+                roots.push(root);
+            }
+        };
+        for link in &rule.links {
+            for (topic, is_read) in link_topics(rule, link, codecs) {
+                *(if is_read { &mut read } else { &mut sent }) += 1;
+                note(topic.name.as_str());
+            }
+            for (service, _) in link_services(rule, link) {
+                services += 1;
+                note(service.name.as_str());
+            }
+        }
+        table.row([
+            rule.rule_id.to_string(),
+            sent.to_string(),
+            read.to_string(),
+            services.to_string(),
+            roots.join(" "),
+        ]);
+    }
+    table
+}
+
 fn topics(topology: &Topology, codecs: &CodecRegistry) -> Table {
     let mut table = Table::new(["TOPIC", "", "TYPE", "QOS", "RULE", "CODEC"]);
     let mut rows: Vec<[String; 6]> = Vec::new();
-    for pipeline in &topology.pipelines {
+    for pipeline in topology.pipelines.iter().filter(|pipeline| !is_crowded(pipeline)) {
         for link in &pipeline.rule.links {
             for (topic, read) in link_topics(&pipeline.rule, link, codecs) {
                 rows.push(topic_row(&pipeline.rule, link, topic, read));
@@ -163,7 +212,7 @@ fn topic_row(rule: &ForwardRule, link: &LinkConfig, topic: &TopicSpec, read: boo
 
 fn services(topology: &Topology) -> Table {
     let mut table = Table::new(["SERVICE", "", "TYPE", "RULE", "CODEC"]);
-    for pipeline in &topology.pipelines {
+    for pipeline in topology.pipelines.iter().filter(|pipeline| !is_crowded(pipeline)) {
         for link in &pipeline.rule.links {
             for (service, called) in link_services(&pipeline.rule, link) {
                 let role = if called { "called" } else { "offered" };
@@ -192,4 +241,53 @@ pub(crate) fn link_services<'a>(
 
 fn codec(link: &LinkConfig) -> String {
     link.codec.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rostrans_core::{
+        diag::Origin,
+        topic::{Qos, TopicName},
+    };
+    use rostrans_schema::TypeName;
+
+    use super::*;
+
+    /// A rule that publishes `names`, each from a link of its own.
+    fn rule(id: &str, names: &[String]) -> PipelineSpec {
+        let mut rule = ForwardRule::new(id, Direction::UdpToRostopic, Origin::Default);
+        rule.links = names
+            .iter()
+            .map(|name| LinkConfig {
+                topic: Some(TopicSpec {
+                    name: TopicName::parse(name).unwrap(),
+                    msg_type: TypeName::message("std_msgs/msg/String").unwrap(),
+                    qos: Qos::reliable(),
+                }),
+                ..LinkConfig::new("link", Some("string".into()), Origin::Default)
+            })
+            .collect();
+        let targets = vec![None; names.len()];
+        PipelineSpec { rule: Arc::new(rule), source: None, targets }
+    }
+
+    #[test]
+    fn rule_with_many_names_does_not_hide_the_others() {
+        let many: Vec<String> = (0..50).map(|i| format!("/mavros/t{i}")).chain(["/tf".to_owned()]).collect();
+        let topology = Topology {
+            pipelines: vec![rule("mavros_1", &many), rule("mine", &["/chatter".to_owned()])],
+            ..Topology::default()
+        };
+        insta::assert_snapshot!(print(&topology, &rostrans_codecs::builtin(), &[], &[]), @r"
+        ROS: not needed
+        topics
+          TOPIC          TYPE                 QOS       RULE  CODEC
+          /chatter  out  std_msgs/msg/String  reliable  mine  string
+        rules with many names (--print-rules lists them)
+          RULE      TOPICS OUT  TOPICS IN  SERVICES  NAMES
+          mavros_1  51          0          0         /mavros/... /tf
+        ");
+    }
 }
