@@ -20,6 +20,7 @@ use super::{
         RequestDataStream, SystemTime,
     },
     geoid::GeoidGrid,
+    pace::Pace,
     stream::{Rates, Request, Requests},
     uas::{MavContext, Talker, Uas},
     vehicle::{self, Vehicle},
@@ -80,8 +81,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         uas: Arc::clone(&cx.uas),
         talker: Talker::new(cx),
         peer: None,
-        heartbeat_period: heartbeat_period(&options)?,
-        heartbeat_sent: None,
+        heartbeat: Pace::new(&options, "heartbeat_rate", 1.0, 10.0)?,
         rates: Rates {
             imu_hz: options.int("imu_rate", 50, 0..=1000)?,
             stream_hz: options.int("stream_rate", 10, 0..=1000)?,
@@ -106,27 +106,13 @@ fn open_geoid(cx: &MavContext<'_>, path: &str) {
     }
 }
 
-/// The option `heartbeat_rate` as a period; ticks allow no more than ten a second.
-fn heartbeat_period(options: &Options<'_>) -> Result<Option<Duration>, CodecError> {
-    let rate_hz = options.number("heartbeat_rate", 1.0)?;
-    if rate_hz == 0.0 {
-        return Ok(None);
-    }
-    if !(0.01..=10.0).contains(&rate_hz) {
-        let problem = format!("{rate_hz} is neither 0 nor a number from 0.01 to 10");
-        return Err(CodecError::Option { option: "heartbeat_rate".to_owned(), problem });
-    }
-    Ok(Some(Duration::from_secs_f64(1.0 / rate_hz)))
-}
-
 struct LinkDecoder {
     vehicle: Vehicle,
     uas: Arc<Uas>,
     talker: Talker,
     /// Where the vehicle's frames come from.
     peer: Option<SocketAddr>,
-    heartbeat_period: Option<Duration>,
-    heartbeat_sent: Option<Instant>,
+    heartbeat: Pace,
     rates: Rates,
     request_streams: bool,
     requests: Requests,
@@ -184,13 +170,7 @@ impl Decoder for LinkDecoder {
         if !self.talker.has_receiver() {
             return;
         }
-        let period = self.heartbeat_period;
-        let due =
-            |sent: Option<Instant>, period| sent.is_none_or(|s| now.saturating_duration_since(s) >= period);
-        if let Some(period) = period.filter(|p| due(self.heartbeat_sent, *p)) {
-            // Kept on its own grid, so that coarse ticks do not slow the rate down.
-            let next = self.heartbeat_sent.map(|sent| sent + period);
-            self.heartbeat_sent = next.filter(|next| !due(Some(*next), period)).or(Some(now));
+        if self.heartbeat.due(now) {
             self.talker.send(&HEARTBEAT, out);
         }
         if let Some(request) = self.requests.poll(now) {

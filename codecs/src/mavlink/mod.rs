@@ -25,6 +25,7 @@ mod link;
 mod local_position;
 mod mission;
 pub mod mode;
+mod pace;
 mod param;
 mod raw;
 mod rc;
@@ -34,6 +35,8 @@ mod state;
 mod statustext;
 mod stream;
 mod sys_status;
+mod time;
+mod timesync;
 mod transaction;
 mod uas;
 mod value;
@@ -79,6 +82,7 @@ const TELEMETRY: &[DecodeOnly] = &[
     vfr_hud::CODEC,
     home_position::CODEC,
     estimator::CODEC,
+    time::CODEC,
     link::CODEC,
 ];
 

@@ -29,9 +29,13 @@ use super::{
     ros,
 };
 
-/// The vehicles of one registry: by rule and system id.
+/// The vehicles of one registry.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fleet(Arc<Mutex<HashMap<(Arc<str>, u8), Arc<Uas>>>>);
+pub(super) struct Fleet(Arc<Mutex<Vehicles>>);
+
+/// By rule and system id.
+#[derive(Debug, Default)]
+struct Vehicles(HashMap<(Arc<str>, u8), Arc<Uas>>);
 
 impl Fleet {
     /// The vehicle that a link is about.
@@ -40,7 +44,7 @@ impl Fleet {
         let sysid = option("sysid").and_then(|sysid| u8::try_from(sysid).ok()).unwrap_or(1);
         let key = (Arc::clone(&cx.rule.rule_id.0), sysid);
         let mut vehicles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(vehicles.entry(key).or_insert_with(|| Arc::new(Uas::new(sysid))))
+        Arc::clone(vehicles.0.entry(key).or_insert_with(|| Arc::new(Uas::new(sysid))))
     }
 }
 

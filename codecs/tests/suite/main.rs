@@ -21,3 +21,4 @@ mod state;
 mod status;
 mod support;
 mod telemetry;
+mod time;

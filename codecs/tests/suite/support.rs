@@ -21,6 +21,7 @@ use rostrans_core::{
     },
     diag::Origin,
     emit::{Emit, Outlet},
+    registry::CodecRegistry,
     rule::{CodecOptions, Direction, ForwardRule, LinkConfig, Source, Target, UdpBind},
     stats::LinkStats,
     topic::{Durability, Qos, ServiceSpec, TopicName, TopicSpec},
@@ -122,9 +123,20 @@ impl Bench {
     }
 
     pub(crate) fn of(rule: &ForwardRule) -> Self {
-        let decoder = build(rule, |codec, cx| codec.decoder(cx)).unwrap();
+        Self::from_registry(&rostrans_codecs::builtin(), rule, Instant::now())
+    }
+
+    /// Two links of one vehicle, which share what they know of it.
+    pub(crate) fn two(first: &ForwardRule, second: &ForwardRule) -> (Self, Self) {
+        let (codecs, now) = (rostrans_codecs::builtin(), Instant::now());
+        (Self::from_registry(&codecs, first, now), Self::from_registry(&codecs, second, now))
+    }
+
+    fn from_registry(codecs: &CodecRegistry, rule: &ForwardRule, now: Instant) -> Self {
         let link = &rule.links[0];
-        let info = codec(link.codec.as_ref().unwrap().as_str()).info();
+        let codec = codecs.get(link.codec.as_ref().unwrap().as_str()).unwrap();
+        let decoder = codec.decoder(&CodecContext { rule, link, types: &types() }).unwrap();
+        let info = codec.info();
         let mut ports = Vec::new();
         let mut outlets = Vec::new();
         for port in info.ports {
@@ -140,7 +152,6 @@ impl Bench {
             }));
             ports.push((port.name, msg_type, recorder));
         }
-        let now = Instant::now();
         Self {
             decoder,
             info,
@@ -151,7 +162,7 @@ impl Bench {
             outlets,
             pool: BytesMut::new(),
             sink: Outbox::default(),
-            clock: TestClock { start: now },
+            clock: TestClock { start: now, set_ns: 0 },
             stats: LinkStats::default(),
             types: types(),
             now,
@@ -270,6 +281,16 @@ impl Bench {
         self.now += time;
     }
 
+    /// Sets the wall clock forward, or back.
+    pub(crate) fn set_clock(&mut self, by_ns: i64) {
+        self.clock.set_ns += by_ns;
+    }
+
+    /// Nanoseconds since the epoch now, by the wall clock.
+    pub(crate) fn clock_ns(&self) -> i64 {
+        self.clock.stamp(self.now).ns
+    }
+
     /// What was published on a port since the last call, as JSON.
     pub(crate) fn take(&mut self, port: &str) -> Vec<Value> {
         let (_, msg_type, recorder) =
@@ -339,12 +360,14 @@ impl ByteSink for Outbox {
 
 struct TestClock {
     start: Instant,
+    /// Nanoseconds by which it was set.
+    set_ns: i64,
 }
 
 impl Clock for TestClock {
     fn stamp(&self, at: Instant) -> RosTime {
         let passed = at.saturating_duration_since(self.start).as_nanos();
-        RosTime { ns: START_NS + i64::try_from(passed).unwrap() }
+        RosTime { ns: START_NS + self.set_ns + i64::try_from(passed).unwrap() }
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) fn of_vehicle(
     option(&mut talk, "own_compid", compid.into());
     option(&mut talk, "imu_rate", settings.int("mavros_imu_stream_rate").into());
     option(&mut talk, "stream_rate", settings.int("mavros_stream_rate").into());
+    option(&mut talk, "geoid_file", settings.text("mavros_geoid_file").into());
     let compid_of_vehicle = settings.int("tgt_component");
     option(&mut talk, "compid", compid_of_vehicle.into());
     let selection = Selection::new(settings);
@@ -40,7 +41,7 @@ pub(super) fn of_vehicle(
     for surface in surface::all() {
         let Some(info) = codecs.get(surface.codec).map(|codec| codec.info()) else { continue };
         let mut link = link(surface.codec.trim_start_matches("mavlink."), surface.codec, id);
-        if !info.inputs.is_empty() || !info.services.is_empty() {
+        if surface.talks || !info.inputs.is_empty() || !info.services.is_empty() {
             link.target.clone_from(&way.target);
         }
         let knows = |option: &str| info.options.iter().any(|(name, _)| *name == option);

@@ -10,6 +10,7 @@ mod control;
 mod external;
 mod extras;
 mod ftp;
+mod link;
 mod mission;
 mod param;
 mod telemetry;
@@ -25,12 +26,14 @@ pub(super) struct Surface {
     pub(super) services: &'static [(&'static str, &'static str)],
     /// The codec's options, each with the parameter that sets it.
     pub(super) options: &'static [(&'static str, &'static str)],
+    /// It sends to the vehicle, even without services and topics to read.
+    pub(super) talks: bool,
 }
 
 impl Surface {
     /// A codec without topics, services and parameters yet.
     pub(super) const fn of(codec: &'static str) -> Self {
-        Self { codec, topics: &[], services: &[], options: &[] }
+        Self { codec, topics: &[], services: &[], options: &[], talks: false }
     }
 }
 
@@ -38,6 +41,7 @@ impl Surface {
 pub(super) fn all() -> impl Iterator<Item = &'static Surface> {
     let groups = [
         telemetry::SURFACES,
+        link::SURFACES,
         control::SURFACES,
         command::SURFACES,
         mission::SURFACES,
@@ -52,6 +56,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Surface> {
 /// The parameters of all groups.
 pub(super) fn params() -> impl Iterator<Item = &'static ParamDef> {
     let groups = [
+        link::PARAMS,
         control::PARAMS,
         command::PARAMS,
         mission::PARAMS,
