@@ -213,6 +213,12 @@ impl Quaternion {
         [self.w, self.x, self.y, self.z]
     }
 
+    /// FRD to FLU or back on the body side only; the world axes stay.
+    pub fn swap_body(self) -> Self {
+        let Self { w, x, y, z } = self;
+        Self { w: -x, x: w, y: z, z: -y }
+    }
+
     /// A body vector in world axes.
     pub fn rotate(self, v: [f64; 3]) -> [f64; 3] {
         let Self { w, x, y, z } = self;

@@ -62,8 +62,8 @@ pub(super) fn rotation(q: &RosQuaternion) -> Quaternion {
     Quaternion { w: q.w, x: q.x, y: q.y, z: q.z }
 }
 
-/// The first is the default.
-const NAMES: &[(&str, u8)] = &[
+/// Names of `MAV_FRAME`; the first is the default.
+pub(in crate::mavlink) const NAMES: &[(&str, u8)] = &[
     ("LOCAL_NED", 1),
     ("GLOBAL", 0),
     ("MISSION", 2),

@@ -5,7 +5,7 @@
 use super::DecodeOnly;
 
 mod attitude;
-mod frame;
+pub(super) mod frame;
 mod manual;
 mod origin;
 mod position;

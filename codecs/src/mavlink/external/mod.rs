@@ -2,10 +2,14 @@
 
 use super::DecodeOnly;
 
+mod flow;
 mod gps_input;
+mod landing_target;
+mod obstacle;
 mod odometry;
 mod pose;
 mod sensor;
+mod tf_static;
 mod vision;
 
 /// The codecs of this module.
@@ -15,6 +19,11 @@ pub(super) const CODECS: &[DecodeOnly] = &[
     vision::MOCAP,
     odometry::CODEC,
     gps_input::CODEC,
+    landing_target::CODEC,
+    obstacle::CODEC,
+    flow::PX4FLOW,
+    flow::OPTICAL_FLOW,
+    tf_static::CODEC,
     sensor::VIBRATION,
     sensor::RANGEFINDER,
     sensor::TERRAIN,

@@ -1,4 +1,5 @@
 //! External position and motion, and sensors in both directions.
 
 mod position;
+mod seen;
 mod sensor;
