@@ -7,6 +7,9 @@ from vehicles import VehicleTest
 ARM_DISARM = 400
 # A stamp is of this time, not of another hour (seconds).
 NOW = 60.0
+HOUR = 3600
+# Time sync that is done within a second.
+QUICK_SYNC = "mavros_time_timesync_rate=50\nmavros_time_convergence_window=20\n"
 
 
 class MavrosFaults(VehicleTest):
@@ -26,6 +29,20 @@ class MavrosFaults(VehicleTest):
         stamp = client.seen("local_position/pose")[1]["header"]["stamp"]["sec"]
         self.assertLess(abs(stamp - time.time()), NOW, "the stamp is of another time")
 
+    def test_clocks_that_jump_an_hour_do_not_take_the_stamps_along(self):
+        autopilot, rostrans, client = self.watched("--uptime", "7200", params=QUICK_SYNC)
+        client.watch("imu/data", "sensor_msgs/msg/Imu", "sensor_data", show=True)
+        rostrans.wait_text("clock of the vehicle is known")
+        self.more_poses(client)
+        autopilot.say(f"jump {HOUR}")
+        rostrans.wait_text("clock of the vehicle jumped")
+        self.more_poses(client)
+        autopilot.say(f"jump {-HOUR}")
+        rostrans.wait_text("clock of the vehicle started anew")
+        self.more_poses(client)
+        stamps = [e["msg"]["header"]["stamp"]["sec"] for e in client.program.all("msg")]
+        self.assertLess(max(stamps) - min(stamps), NOW, "a stamp is of another time")
+
     def test_a_third_of_all_packets_lost(self):
         autopilot, _, client = self.watched("--loss", "0.3", "--loss-in", "0.3", "--seed", "5")
         self.assertTrue(client.call("cmd/arming", "CommandBool", value=True)["success"], f"{client}\n{autopilot}")
@@ -33,10 +50,11 @@ class MavrosFaults(VehicleTest):
         self.assertTrue(client.seen("state")[1]["connected"])
 
     def test_packets_up_to_half_a_second_late(self):
-        autopilot, _, client = self.watched("--jitter", "0.5", "--uptime", "7200")
+        autopilot, rostrans, client = self.watched("--jitter", "0.5", "--uptime", "7200", params=QUICK_SYNC)
         self.assertTrue(client.call("cmd/arming", "CommandBool", value=True)["success"], f"{client}\n{autopilot}")
         self.more_poses(client, 100)
         self.assertTrue(client.seen("state")[1]["connected"])
+        rostrans.wait_text("longer round trips are used to synchronise clocks")
 
     def test_packets_that_come_twice_and_out_of_order(self):
         autopilot, _, client = self.watched("--duplicate", "0.3", "--reorder", "0.3", "--jitter", "0.05")
