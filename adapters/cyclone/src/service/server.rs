@@ -63,7 +63,8 @@ impl Server {
         let requests = Arc::clone(&server);
         let take = move |received| Self::request(&requests, &received);
         let reader = context.participant.reader(&pair.request, take)?;
-        let entries = [context.node.list(server.writer.guid()), context.node.list(reader.guid())];
+        let listed = |endpoint| context.node.list_service(service.name.as_str(), endpoint);
+        let entries = [listed(server.writer.guid()), listed(reader.guid())];
         Ok(Guard::new(Offer { _reader: reader, _entries: entries, _server: server }))
     }
 

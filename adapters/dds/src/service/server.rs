@@ -79,7 +79,8 @@ impl Server {
         let reader = participant
             .create_reader(pair.request, Arc::new(move |sample| Self::request(&requests, sample)))
             .map_err(crate::adapter::refused)?;
-        let entries = [node.list(server.writer.guid()), node.list(reader.guid())];
+        let listed = |endpoint| node.list_service(service.name.as_str(), endpoint);
+        let entries = [listed(server.writer.guid()), listed(reader.guid())];
         Ok(Guard::new(Offer { _reader: reader, _entries: entries, _server: server }))
     }
 
