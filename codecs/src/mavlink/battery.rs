@@ -44,7 +44,7 @@ const INFO: CodecInfo = CodecInfo {
     interest: Interest::Tags(&[Heartbeat::ID, SysStatus::ID, BatteryStatus::ID]),
     cost: Cost::Inline,
     tick: None,
-    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::EXACT],
+    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::CONN_TIMEOUT, vehicle::EXACT],
 };
 
 const BATTERY: Port = Port(0);

@@ -90,6 +90,7 @@ const INFO: CodecInfo = CodecInfo {
     options: &[
         vehicle::SYSID,
         vehicle::COMPID,
+        vehicle::CONN_TIMEOUT,
         vehicle::EXACT,
         ("frame_id", "local frame; default map"),
         ("child_frame_id", "body frame, also of the fixes; default base_link"),

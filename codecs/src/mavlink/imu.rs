@@ -85,6 +85,7 @@ const INFO: CodecInfo = CodecInfo {
     options: &[
         vehicle::SYSID,
         vehicle::COMPID,
+        vehicle::CONN_TIMEOUT,
         vehicle::EXACT,
         ("frame_id", "frame of all messages; default base_link"),
         ("orientation_stdev", "standard deviation in rad, 0 is unknown; default 1.0"),

@@ -59,9 +59,14 @@ const INFO: CodecInfo = CodecInfo {
     options: &[
         vehicle::SYSID,
         vehicle::COMPID,
+        vehicle::CONN_TIMEOUT,
         ("own_sysid", "system id of what is sent; default that of the vehicle"),
         ("own_compid", "component id of what is sent; default 191 (onboard computer)"),
         ("heartbeat_rate", "heartbeats per second, 0.01 to 10, 0 sends none; default 1"),
+        (
+            "heartbeat_mav_type",
+            "what the heartbeat says we are: ONBOARD_CONTROLLER, GCS or GENERIC; default the first",
+        ),
         ("imu_rate", "attitude and sensors per second, 0 asks for none; default 50"),
         ("stream_rate", "data streams of ArduPilot per second, 0 asks for none; default 10"),
         ("request_streams", "false asks for nothing; default true"),
@@ -82,6 +87,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         talker: Talker::new(cx),
         peer: None,
         heartbeat: Pace::new(&options, "heartbeat_rate", 1.0, 10.0)?,
+        kind: options.choice("heartbeat_mav_type", &MAV_TYPES)?.unwrap_or(ONBOARD_CONTROLLER),
         rates: Rates {
             imu_hz: options.int("imu_rate", 50, 0..=1000)?,
             stream_hz: options.int("stream_rate", 10, 0..=1000)?,
@@ -113,6 +119,8 @@ struct LinkDecoder {
     /// Where the vehicle's frames come from.
     peer: Option<SocketAddr>,
     heartbeat: Pace,
+    /// `MAV_TYPE` of our heartbeats.
+    kind: u8,
     rates: Rates,
     request_streams: bool,
     requests: Requests,
@@ -171,7 +179,7 @@ impl Decoder for LinkDecoder {
             return;
         }
         if self.heartbeat.due(now) {
-            self.talker.send(&HEARTBEAT, out);
+            self.talker.send(&Heartbeat { kind: self.kind, ..HEARTBEAT }, out);
         }
         if let Some(request) = self.requests.poll(now) {
             self.send_request(request, out);
@@ -242,12 +250,15 @@ impl LinkDecoder {
 /// input, active. MAVROS sends the same.
 const HEARTBEAT: Heartbeat = Heartbeat {
     custom_mode: 0,
-    kind: 18,
+    kind: ONBOARD_CONTROLLER,
     autopilot: 8,
     base_mode: 192,
     system_status: 4,
     mavlink_version: 3,
 };
+/// `MAV_TYPE`.
+const ONBOARD_CONTROLLER: u8 = 18;
+const MAV_TYPES: [(&str, u8); 3] = [("ONBOARD_CONTROLLER", ONBOARD_CONTROLLER), ("GCS", 6), ("GENERIC", 0)];
 /// `MAV_COMP_ID_ONBOARD_COMPUTER`.
 const COMPID_ONBOARD_COMPUTER: u8 = 191;
 /// `MAV_CMD`.

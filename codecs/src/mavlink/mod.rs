@@ -41,6 +41,7 @@ mod transaction;
 mod uas;
 mod value;
 mod vehicle;
+mod vehicle_info;
 mod vfr_hud;
 
 use std::sync::Arc;
@@ -83,6 +84,7 @@ const TELEMETRY: &[DecodeOnly] = &[
     home_position::CODEC,
     estimator::CODEC,
     time::CODEC,
+    vehicle_info::CODEC,
     link::CODEC,
 ];
 

@@ -42,7 +42,7 @@ const INFO: CodecInfo = CodecInfo {
     interest: Interest::Tags(&[Heartbeat::ID, RcChannelsRaw::ID, ServoOutputRaw::ID, RcChannels::ID]),
     cost: Cost::Inline,
     tick: None,
-    options: &[vehicle::SYSID, vehicle::COMPID],
+    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::CONN_TIMEOUT],
 };
 
 const IN: Port = Port(0);

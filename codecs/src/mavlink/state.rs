@@ -47,7 +47,7 @@ const INFO: CodecInfo = CodecInfo {
     interest: Interest::Tags(&[Heartbeat::ID, ExtendedSysState::ID]),
     cost: Cost::Inline,
     tick: Some(Duration::from_millis(250)),
-    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::EXACT],
+    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::CONN_TIMEOUT, vehicle::EXACT],
 };
 
 const STATE: Port = Port(0);
@@ -120,7 +120,7 @@ impl Decoder for StateDecoder {
             tracing::warn!(
                 rule = %self.rule,
                 sysid = self.vehicle.sysid,
-                "lost connection, HEARTBEAT timed out"
+                "CON: Lost connection, HEARTBEAT timed out."
             );
             self.stranger = None;
             self.publish_disconnected(out);
@@ -150,8 +150,9 @@ impl StateDecoder {
             return;
         };
         if beat.connects {
-            let (sysid, autopilot) = (packet.sysid, self.vehicle.autopilot);
-            tracing::info!(rule = %self.rule, sysid, autopilot, "got HEARTBEAT, connected");
+            let fcu = autopilot_name(self.vehicle.autopilot);
+            let (rule, sysid) = (&self.rule, packet.sysid);
+            tracing::info!(%rule, sysid, "CON: Got HEARTBEAT, connected. FCU: {fcu}");
             self.stranger_told = false;
         }
         let stamp = out.stamp();
@@ -175,5 +176,18 @@ impl StateDecoder {
         self.state = State::default();
         ros::stamp(&mut self.state.header, stamp);
         out.publish(STATE, stamp, &self.state);
+    }
+}
+
+/// The words of MAVROS's log, which people look for.
+fn autopilot_name(autopilot: u8) -> &'static str {
+    match autopilot {
+        0 => "Generic autopilot",
+        mode::ARDUPILOT => "ArduPilot",
+        9 => "PPZ UAV",
+        mode::PX4 => "PX4 Autopilot",
+        14 => "AutoQuad",
+        20 => "iNAV",
+        _ => "another autopilot",
     }
 }

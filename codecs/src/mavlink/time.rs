@@ -65,6 +65,7 @@ const INFO: CodecInfo = CodecInfo {
     options: &[
         vehicle::SYSID,
         vehicle::COMPID,
+        vehicle::CONN_TIMEOUT,
         (
             "timesync_mode",
             "MAVLINK asks the vehicle, ONBOARD is for one on this computer, PASSTHROUGH stamps with its own time, NONE with that of receipt; default MAVLINK",

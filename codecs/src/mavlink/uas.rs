@@ -77,6 +77,8 @@ pub(super) struct Uas {
     time_offset_ns: AtomicI64,
     /// The geoid's height above the ellipsoid in metres as bits; NaN when not known.
     undulation_m: AtomicU64,
+    /// `MAV_PROTOCOL_CAPABILITY`; [`NO_CAPABILITIES`] before the vehicle told.
+    capabilities: AtomicU64,
     /// Undulation by place, where the user has a grid.
     grid: OnceLock<GeoidGrid>,
     /// Where its frames come from.
@@ -93,6 +95,7 @@ impl Uas {
             seq: AtomicU8::new(0),
             time_offset_ns: AtomicI64::new(NO_OFFSET),
             undulation_m: AtomicU64::new(f64::NAN.to_bits()),
+            capabilities: AtomicU64::new(NO_CAPABILITIES),
             grid: OnceLock::new(),
             peer: Mutex::new(None),
         }
@@ -159,6 +162,16 @@ impl Uas {
     /// From now on stamps are the vehicle's time as it is.
     pub(super) fn pass_time_through(&self) {
         self.time_offset_ns.store(PASSTHROUGH, Relaxed);
+    }
+
+    /// Capabilities (`MAV_PROTOCOL_CAPABILITY`) of AUTOPILOT_VERSION; `None` until the vehicle told, and 0 when it
+    /// did not.
+    pub(super) fn capabilities(&self) -> Option<u64> {
+        Some(self.capabilities.load(Relaxed)).filter(|bits| *bits != NO_CAPABILITIES)
+    }
+
+    pub(super) fn set_capabilities(&self, bits: Option<u64>) {
+        self.capabilities.store(bits.unwrap_or(NO_CAPABILITIES), Relaxed);
     }
 
     /// The geoid's height above the ellipsoid at the vehicle in metres, 0 while it is not known.
@@ -265,6 +278,8 @@ impl Talker {
 
 /// `MAV_COMP_ID_ONBOARD_COMPUTER`.
 const COMPID_ONBOARD_COMPUTER: u8 = 191;
+/// No capabilities are known.
+const NO_CAPABILITIES: u64 = u64::MAX;
 /// No time offset is known.
 const NO_OFFSET: i64 = i64::MIN;
 /// Times are passed through.

@@ -11,13 +11,15 @@ use rostrans_mavlink::Packet;
 use super::dialect::{Heartbeat, Message};
 use crate::options::Options;
 
-/// Silence after which a vehicle counts as lost (`conn_timeout` of MAVROS).
+/// Silence after which a vehicle counts as lost, unless `conn_timeout` says otherwise.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Options shared by all telemetry codecs, for [`CodecInfo::options`](rostrans_core::codec::CodecInfo::options).
 pub(super) const SYSID: (&str, &str) = ("sysid", "system id of the vehicle, 0 takes any; default 1");
 pub(super) const COMPID: (&str, &str) =
     ("compid", "component whose HEARTBEAT counts, 0 takes any autopilot; default 1");
+pub(super) const CONN_TIMEOUT: (&str, &str) =
+    ("conn_timeout", "seconds without HEARTBEAT after which the vehicle counts as lost; default 10");
 pub(super) const EXACT: (&str, &str) = ("exact", "true repeats MAVROS's known mistakes; default false");
 
 /// The only system a link hears, by its option `sysid` or without that `default`; `None` for all.
@@ -40,6 +42,7 @@ pub(super) struct Vehicle {
     /// `MAV_TYPE` of the last heartbeat.
     pub(super) kind: u8,
     last_heartbeat: Option<Instant>,
+    timeout: Duration,
 }
 
 /// A heartbeat of the vehicle.
@@ -57,6 +60,7 @@ impl Vehicle {
             autopilot: 0,
             kind: 0,
             last_heartbeat: None,
+            timeout: timeout(options)?,
         })
     }
 
@@ -85,9 +89,9 @@ impl Vehicle {
         Some(Beat { heartbeat, connects })
     }
 
-    /// True within [`TIMEOUT`] of a heartbeat.
+    /// True within `conn_timeout` of a heartbeat.
     pub(super) fn is_connected(&self, now: Instant) -> bool {
-        self.last_heartbeat.is_some_and(|last| now.saturating_duration_since(last) < TIMEOUT)
+        self.last_heartbeat.is_some_and(|last| now.saturating_duration_since(last) < self.timeout)
     }
 
     /// When [`Vehicle::fell_silent`] turns true if no heartbeat comes.
@@ -110,6 +114,16 @@ impl Vehicle {
         let came = packet.msgid == Heartbeat::ID && self.heartbeat(packet, at).is_some_and(|b| b.connects);
         lost || came
     }
+}
+
+/// The option `conn_timeout`.
+fn timeout(options: &Options<'_>) -> Result<Duration, CodecError> {
+    let seconds = options.number("conn_timeout", TIMEOUT.as_secs_f64())?;
+    if (0.1..=3600.0).contains(&seconds) {
+        return Ok(Duration::from_secs_f64(seconds));
+    }
+    let problem = format!("{seconds} is not a number from 0.1 to 3600");
+    Err(CodecError::Option { option: "conn_timeout".to_owned(), problem })
 }
 
 /// `MAV_AUTOPILOT_INVALID`: a ground station, a gimbal, a companion; not a vehicle.

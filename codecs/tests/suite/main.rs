@@ -22,3 +22,4 @@ mod status;
 mod support;
 mod telemetry;
 mod time;
+mod vehicle_info;

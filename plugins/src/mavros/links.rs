@@ -33,6 +33,10 @@ pub(super) fn of_vehicle(
     option(&mut talk, "own_compid", compid.into());
     option(&mut talk, "imu_rate", settings.int("mavros_imu_stream_rate").into());
     option(&mut talk, "stream_rate", settings.int("mavros_stream_rate").into());
+    let timeout = settings.number("mavros_sys_conn_timeout");
+    option(&mut talk, "conn_timeout", timeout.into());
+    option(&mut talk, "heartbeat_rate", settings.number("mavros_sys_heartbeat_rate").into());
+    option(&mut talk, "heartbeat_mav_type", settings.text("mavros_sys_heartbeat_mav_type").into());
     option(&mut talk, "geoid_file", settings.text("mavros_geoid_file").into());
     let compid_of_vehicle = settings.int("tgt_component");
     option(&mut talk, "compid", compid_of_vehicle.into());
@@ -54,6 +58,9 @@ pub(super) fn of_vehicle(
         }
         if compid_of_vehicle > 1 && knows("compid") {
             option(&mut link, "compid", compid_of_vehicle.into());
+        }
+        if knows("conn_timeout") {
+            option(&mut link, "conn_timeout", timeout.into());
         }
         for (port, topic) in surface.topics.iter().filter(|(_, topic)| selection.wants(topic)) {
             let spec = topic_spec(info, port, &absolute(id, prefix, topic), settings)?;

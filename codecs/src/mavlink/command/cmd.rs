@@ -67,6 +67,7 @@ const INFO: CodecInfo = CodecInfo {
     options: &[
         vehicle::SYSID,
         vehicle::COMPID,
+        vehicle::CONN_TIMEOUT,
         vehicle::EXACT,
         ("command_ack_timeout", "seconds to wait for an answer, 0.1 to 600; default 5"),
         ("command_retries", "times a command that may be done twice is sent again, 0 to 10; default 2"),

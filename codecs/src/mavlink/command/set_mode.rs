@@ -39,7 +39,7 @@ const INFO: CodecInfo = CodecInfo {
     doc: "flight modes and data streams",
     services: &[service::<SetModeService>("set_mode"), service::<StreamRate>("set_stream_rate")],
     interest: Interest::Tags(&[Heartbeat::ID, CommandAck::ID]),
-    options: &[vehicle::SYSID, vehicle::COMPID],
+    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::CONN_TIMEOUT],
     ..TALKS
 };
 

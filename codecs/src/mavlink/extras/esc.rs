@@ -39,7 +39,7 @@ const STATUS_INFO: CodecInfo = CodecInfo {
     doc: "motor controllers: health, speed, voltage, current",
     ports: &[topic::<ESCInfo>("info", Qos::reliable()), topic::<ESCStatus>("status", Qos::reliable())],
     interest: Interest::Tags(&[EscInfo::ID, EscStatus::ID, Heartbeat::ID]),
-    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::EXACT],
+    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::CONN_TIMEOUT, vehicle::EXACT],
     ..TELLS
 };
 
@@ -157,7 +157,7 @@ const TELEMETRY_INFO: CodecInfo = CodecInfo {
         EscTelemetry9To12::ID,
         Heartbeat::ID,
     ]),
-    options: &[vehicle::SYSID, vehicle::COMPID],
+    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::CONN_TIMEOUT],
     ..TELLS
 };
 

@@ -93,6 +93,7 @@ const INFO: CodecInfo = CodecInfo {
     options: &[
         vehicle::SYSID,
         vehicle::COMPID,
+        vehicle::CONN_TIMEOUT,
         ("pull_after_gcs", "false does not read a plan again that somebody else has changed; default true"),
         (
             "use_mission_item_int",

@@ -91,7 +91,7 @@ const INFO: CodecInfo = CodecInfo {
     interest: Interest::Tags(&[Heartbeat::ID, ParamValue::ID, AutopilotVersion::ID]),
     cost: Cost::Queued,
     tick: None,
-    options: &[vehicle::SYSID, vehicle::COMPID],
+    options: &[vehicle::SYSID, vehicle::COMPID, vehicle::CONN_TIMEOUT],
 };
 
 fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {

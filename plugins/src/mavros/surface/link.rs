@@ -4,26 +4,29 @@ use rostrans_core::param::{ParamDef, ParamKind};
 
 use super::Surface;
 
-pub(super) const SURFACES: &[Surface] = &[Surface {
-    topics: &[("timesync_status", "timesync_status"), ("time_reference", "time_reference")],
-    options: &[
-        ("timesync_mode", "mavros_time_timesync_mode"),
-        ("timesync_rate", "mavros_time_timesync_rate"),
-        ("system_time_rate", "mavros_time_system_time_rate"),
-        ("timesync_alpha_initial", "mavros_time_timesync_alpha_initial"),
-        ("timesync_beta_initial", "mavros_time_timesync_beta_initial"),
-        ("timesync_alpha_final", "mavros_time_timesync_alpha_final"),
-        ("timesync_beta_final", "mavros_time_timesync_beta_final"),
-        ("convergence_window", "mavros_time_convergence_window"),
-        ("max_rtt_sample", "mavros_time_max_rtt_sample"),
-        ("max_deviation_sample", "mavros_time_max_deviation_sample"),
-        ("max_consecutive_high_rtt", "mavros_time_max_consecutive_high_rtt"),
-        ("max_consecutive_high_deviation", "mavros_time_max_consecutive_high_deviation"),
-        ("time_ref_source", "mavros_time_time_ref_source"),
-    ],
-    talks: true,
-    ..Surface::of("mavlink.time")
-}];
+pub(super) const SURFACES: &[Surface] = &[
+    Surface { services: &[("vehicle_info_get", "vehicle_info_get")], ..Surface::of("mavlink.vehicle_info") },
+    Surface {
+        topics: &[("timesync_status", "timesync_status"), ("time_reference", "time_reference")],
+        options: &[
+            ("timesync_mode", "mavros_time_timesync_mode"),
+            ("timesync_rate", "mavros_time_timesync_rate"),
+            ("system_time_rate", "mavros_time_system_time_rate"),
+            ("timesync_alpha_initial", "mavros_time_timesync_alpha_initial"),
+            ("timesync_beta_initial", "mavros_time_timesync_beta_initial"),
+            ("timesync_alpha_final", "mavros_time_timesync_alpha_final"),
+            ("timesync_beta_final", "mavros_time_timesync_beta_final"),
+            ("convergence_window", "mavros_time_convergence_window"),
+            ("max_rtt_sample", "mavros_time_max_rtt_sample"),
+            ("max_deviation_sample", "mavros_time_max_deviation_sample"),
+            ("max_consecutive_high_rtt", "mavros_time_max_consecutive_high_rtt"),
+            ("max_consecutive_high_deviation", "mavros_time_max_consecutive_high_deviation"),
+            ("time_ref_source", "mavros_time_time_ref_source"),
+        ],
+        talks: true,
+        ..Surface::of("mavlink.time")
+    },
+];
 
 const WEIGHT: ParamKind = ParamKind::Number { min: 0.0, max: 1.0 };
 const RATE: ParamKind = ParamKind::Number { min: 0.0, max: 100.0 };
@@ -39,6 +42,30 @@ const fn in_unit(def: ParamDef, unit: &'static str) -> ParamDef {
 }
 
 pub(super) const PARAMS: &[ParamDef] = &[
+    in_unit(
+        param(
+            "mavros_sys_conn_timeout",
+            ParamKind::Number { min: 0.1, max: 3600.0 },
+            "10",
+            "Silence of the autopilot after which it counts as lost.",
+        ),
+        "s",
+    ),
+    in_unit(
+        param(
+            "mavros_sys_heartbeat_rate",
+            ParamKind::Number { min: 0.0, max: 10.0 },
+            "1",
+            "HEARTBEAT sent to the vehicle; 0 sends none.",
+        ),
+        "Hz",
+    ),
+    param(
+        "mavros_sys_heartbeat_mav_type",
+        ParamKind::Choice(&["ONBOARD_CONTROLLER", "GCS", "GENERIC"]),
+        "ONBOARD_CONTROLLER",
+        "What our HEARTBEAT says we are.",
+    ),
     param(
         "mavros_time_timesync_mode",
         ParamKind::Choice(&["MAVLINK", "ONBOARD", "PASSTHROUGH", "NONE"]),
