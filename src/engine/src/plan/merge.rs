@@ -264,7 +264,11 @@ impl Merge<'_> {
                     "rules '{}' and '{}' ({}) use {} with different remote addresses",
                     rule.rule_id, claim.rule_id, claim.origin, bind.addr
                 );
-                self.error(rule, message, "they share one socket; write the same URL");
+                self.error(
+                    rule,
+                    message,
+                    "they share one socket; write the same URL, or another port before '@'",
+                );
                 return None;
             }
             other.peer = bind.peer.clone();

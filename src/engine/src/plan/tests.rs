@@ -127,7 +127,7 @@ fn byte_routes_to_urls_that_cannot_be_are_named() {
     error: r.yaml:7: rule 'r7', link 'l': names a 'url', which only links of 'bytes_route' can have; write 'udp_dst_ip' and 'udp_dst_port'
     error: r.yaml:1: rule 'r1' routes udp 0.0.0.0:1 to itself; name another port for ground stations
     error: r.yaml:3: rule 'r3' does what rule 'r2' does already; delete one of them
-    error: r.yaml:4: rules 'r4' and 'r1' (r.yaml:1) use 0.0.0.0:1 with different remote addresses; they share one socket; write the same URL
+    error: r.yaml:4: rules 'r4' and 'r1' (r.yaml:1) use 0.0.0.0:1 with different remote addresses; they share one socket; write the same URL, or another port before '@'
     error: r.yaml:8: rule 'r8', link 'l' reads tcp server 0.0.0.0:6 as plain datagrams, but rule 'r2' reads it as MAVLink; give one of them another port
     ");
 }
