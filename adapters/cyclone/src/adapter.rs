@@ -157,6 +157,7 @@ impl RosAdapter for CycloneAdapter {
             tokio::select! {
                 () = cancel.cancelled() => {}
                 () = self.jobs.run() => {}
+                () = self.context.node.follow() => {}
             }
             self.context.participant.close();
             Ok(())

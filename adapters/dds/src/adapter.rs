@@ -313,6 +313,7 @@ impl RosAdapter for DdsAdapter {
                 () = self.watch_graph() => {}
                 () = self.watch_events() => {}
                 () = self.jobs.run() => {}
+                () = self.context.node.follow() => {}
                 () = hosts::follow(self.static_peers.clone(), |peers| self.context.participant.set_static_peers(peers)) => {}
             }
             self.context.participant.close();

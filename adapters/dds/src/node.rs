@@ -1,9 +1,13 @@
 //! Our own entry in the ROS graph.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 
 use rostrans_cdr::CdrBytes;
 use rostrans_rtps::{EndpointQos, EndpointSpec, Guid, History, Participant, RtpsError};
+use tokio::sync::Notify;
 use tracing::warn;
 
 use crate::{
@@ -19,8 +23,23 @@ pub struct Node {
     publish: Box<dyn Fn(&CdrBytes) + Send + Sync>,
     /// Whether its lists are for Humble nodes, which read no others.
     humble: bool,
-    entities: Mutex<ParticipantEntities>,
+    list: Mutex<List>,
+    changed: Notify,
 }
+
+struct List {
+    entities: ParticipantEntities,
+    /// [`Node::follow`] publishes changes that are put off.
+    followed: bool,
+    /// The latest change is not published yet.
+    put_off: bool,
+    /// When the list was published last.
+    published: Instant,
+}
+
+/// Between two lists. Each holds all endpoints: without a pause, those of 50 vehicles would be sent 5,000 times while
+/// they come to be.
+const PAUSE: Duration = Duration::from_millis(50);
 
 impl Node {
     /// Announces a node without endpoints. `publish` sends a list on [`names::DISCOVERY_TOPIC`]; `humble`: in the form
@@ -39,9 +58,9 @@ impl Node {
             writers: Vec::new(),
         };
         let entities = ParticipantEntities { participant, nodes: vec![node] };
-        let node = Arc::new(Self { publish: Box::new(publish), humble, entities: Mutex::new(entities) });
-        node.change(|_| ());
-        node
+        publish(&entities.to_sample(humble));
+        let list = List { entities, followed: false, put_off: false, published: Instant::now() };
+        Arc::new(Self { publish: Box::new(publish), humble, list: Mutex::new(list), changed: Notify::new() })
     }
 
     /// The same, on the native engine.
@@ -89,14 +108,47 @@ impl Node {
 
     /// The list as it is now.
     pub(crate) fn entities(&self) -> ParticipantEntities {
-        self.entities.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().entities.clone()
     }
 
-    /// Changes the list and publishes all of it, as ROS expects after each change; in order, so under the lock.
+    /// Publishes what is put off, after a pause. Never resolves; while nobody runs it, nothing is put off.
+    pub async fn follow(&self) {
+        self.lock().followed = true;
+        let _end = Followed(self);
+        loop {
+            self.changed.notified().await;
+            tokio::time::sleep(PAUSE).await;
+            self.publish_put_off();
+        }
+    }
+
+    /// Changes the list and publishes all of it, as ROS expects after each change: at once, or after a pause together
+    /// with further changes. In order, so under the lock.
     fn change(&self, change: impl FnOnce(&mut Vec<NodeEntities>)) {
-        let mut entities = self.entities.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut entities.nodes);
-        (self.publish)(&entities.to_sample(self.humble));
+        let mut list = self.lock();
+        change(&mut list.entities.nodes);
+        if list.followed && list.published.elapsed() < PAUSE {
+            list.put_off = true;
+            self.changed.notify_one();
+        } else {
+            self.publish(&mut list);
+        }
+    }
+
+    fn publish_put_off(&self) {
+        let mut list = self.lock();
+        if list.put_off {
+            self.publish(&mut list);
+        }
+    }
+
+    fn publish(&self, list: &mut List) {
+        (list.put_off, list.published) = (false, Instant::now());
+        (self.publish)(&list.entities.to_sample(self.humble));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, List> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -144,6 +196,16 @@ pub(crate) fn list_endpoint() -> EndpointSpec {
     }
 }
 
+/// Ends [`Node::follow`], however it ends.
+struct Followed<'a>(&'a Node);
+
+impl Drop for Followed<'_> {
+    fn drop(&mut self) {
+        self.0.lock().followed = false;
+        self.0.publish_put_off();
+    }
+}
+
 /// An endpoint's place in the node list.
 pub struct Entry {
     node: Arc<Node>,
@@ -165,7 +227,10 @@ impl Drop for Entry {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use std::sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    };
 
     use super::*;
 
@@ -203,5 +268,41 @@ mod tests {
         );
         drop((get, other));
         assert_eq!(names(), [("/rostrans".to_owned(), 0, 0)]);
+    }
+
+    fn node() -> (Arc<Node>, Arc<AtomicUsize>) {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&count);
+        let publish = move |_: &CdrBytes| {
+            counter.fetch_add(1, SeqCst);
+        };
+        (Node::new(Guid::from_bytes([1; 16]), "/", "n", false, publish), count)
+    }
+
+    #[test]
+    fn each_change_is_published_while_nobody_follows() {
+        let (node, count) = node();
+        let entry = node.list(Guid::from_bytes([2; 16]));
+        drop(entry);
+        assert_eq!(count.load(SeqCst), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn changes_of_one_moment_are_published_together() {
+        let (node, count) = node();
+        let entries = async {
+            tokio::task::yield_now().await;
+            let entries: Vec<Entry> = (0..100).map(|n| node.list(Guid::from_bytes([n; 16]))).collect();
+            tokio::time::sleep(2 * PAUSE).await;
+            entries
+        };
+        let entries = tokio::select! {
+            () = node.follow() => unreachable!("it never resolves"),
+            entries = entries => entries,
+        };
+        assert!(count.load(SeqCst) < 10, "{count:?}");
+        assert_eq!(node.entities().nodes[0].readers.len() + node.entities().nodes[0].writers.len(), 100);
+        assert!(!node.lock().put_off && !node.lock().followed);
+        drop(entries);
     }
 }
