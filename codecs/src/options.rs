@@ -45,6 +45,12 @@ impl<'a> Options<'a> {
         number.ok_or_else(|| wrong(name, value, "a number, 0 or more"))
     }
 
+    /// A finite number.
+    pub(crate) fn signed(&self, name: &str, default: f64) -> Result<f64, CodecError> {
+        let Some(value) = self.0.get(name) else { return Ok(default) };
+        value.as_f64().filter(|n| n.is_finite()).ok_or_else(|| wrong(name, value, "a number"))
+    }
+
     /// `true` or `false`.
     pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, CodecError> {
         let Some(value) = self.0.get(name) else { return Ok(default) };

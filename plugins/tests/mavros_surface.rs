@@ -143,6 +143,20 @@ fn every_name_of_mavros_is_there_or_has_a_reason() {
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+#[test]
+fn distance_sensors_are_those_that_are_configured() {
+    let config = concat!(
+        r#"mavros_distance_sensor_config={"sonar": {"id": 0, "orientation": 25, "frame_id": "sonar", "send_tf": true, "#,
+        r#""sensor_position": {"z": -0.1}}, "#,
+        r#""laser": {"subscriber": true, "id": 3, "orientation": "CUSTOM", "custom_orientation": {"pitch": 270}}}"#,
+    );
+    let offered = offered(config);
+    let range = ("sensor_msgs/msg/Range".to_owned(), Some(Qos::sensor_data()));
+    assert_eq!(offered.get(&("sonar".to_owned(), Kind::Published)), Some(&range));
+    assert_eq!(offered.get(&("laser".to_owned(), Kind::Read)), Some(&range));
+    assert!(!offered.contains_key(&("distance_sensor/sensor_0".to_owned(), Kind::Published)));
+}
+
 /// What every publisher can serve.
 fn requests_little(qos: Qos) -> bool {
     qos.reliability == Reliability::BestEffort && qos.durability == Durability::Volatile

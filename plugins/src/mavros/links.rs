@@ -11,7 +11,14 @@ use rostrans_core::{
 use rostrans_schema::TypeName;
 use serde_json::{Value, json};
 
-use super::{NAME, line::Way, params, select::Selection, surface};
+use super::{
+    NAME,
+    distance::{self, Sensor},
+    line::Way,
+    params,
+    select::Selection,
+    surface,
+};
 
 /// All links of one vehicle.
 ///
@@ -78,8 +85,46 @@ pub(super) fn of_vehicle(
             links.push(link);
         }
     }
+    if selection.wants("distance_sensor") {
+        for (number, sensor) in distance::sensors(settings)?.into_iter().enumerate() {
+            links.push(distance_sensor(id, prefix, number, sensor, way, &codecs, settings)?);
+        }
+    }
     links.push(raw(id, &codecs, settings)?);
     Ok(links)
+}
+
+/// One distance sensor: a link that publishes or reads.
+fn distance_sensor(
+    id: u8,
+    prefix: &str,
+    number: usize,
+    sensor: Sensor,
+    way: &Way,
+    codecs: &CodecRegistry,
+    settings: &Settings,
+) -> Result<LinkConfig, Diagnostic> {
+    let mut link = link(&format!("distance_sensor_{number}"), "mavlink.distance_sensor", id);
+    link.target.clone_from(&way.target);
+    link.options.0.extend(sensor.options);
+    if let Some(info) = codecs.get("mavlink.distance_sensor").map(|codec| codec.info()) {
+        let mut bind = |port: &str, topic: &str| {
+            let spec = topic_spec(info, port, &absolute(id, prefix, topic), settings)?;
+            link.ports.insert(port.into(), spec);
+            Ok(())
+        };
+        if sensor.subscriber {
+            bind("send", &sensor.topic)?;
+        } else {
+            bind("range", &sensor.topic)?;
+        }
+        let sends_tf = link.options.0.get("send_tf") == Some(&Value::Bool(true));
+        if sends_tf {
+            let spec = topic_spec(info, "tf", "/tf", settings)?;
+            link.ports.insert("tf".into(), spec);
+        }
+    }
+    Ok(link)
 }
 
 /// Our system id, 0 for the vehicle's, and component id.

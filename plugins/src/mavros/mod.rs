@@ -9,6 +9,7 @@ use rostrans_core::{
 
 use self::line::{Line, Way};
 
+mod distance;
 mod gcs;
 mod line;
 mod links;

@@ -2,11 +2,13 @@
 
 use super::DecodeOnly;
 
+mod distance_sensor;
 mod flow;
 mod gps_input;
 mod landing_target;
 mod obstacle;
 mod odometry;
+mod orientation;
 mod pose;
 mod sensor;
 mod tf_static;
@@ -21,6 +23,7 @@ pub(super) const CODECS: &[DecodeOnly] = &[
     gps_input::CODEC,
     landing_target::CODEC,
     obstacle::CODEC,
+    distance_sensor::CODEC,
     flow::PX4FLOW,
     flow::OPTICAL_FLOW,
     tf_static::CODEC,

@@ -150,6 +150,13 @@ pub(super) const PARAMS: &[ParamDef] = &[
         "camera_center",
         "Child frame of a landing target's transform.",
     ),
+    ParamDef {
+        key: "mavros_distance_sensor_config",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "Distance sensors by topic, MAVROS's YAML as JSON, e.g. {\"sonar\": {\"id\": 0}}; empty publishes ids 0 to 3 as distance_sensor/sensor_<id>.",
+    },
     frame("mavros_obstacle_mav_frame", "GLOBAL", "MAV_FRAME of the angles of obstacle/send."),
     frame("mavros_px4flow_frame_id", "px4flow", "Frame of the messages of px4flow."),
     ParamDef {
