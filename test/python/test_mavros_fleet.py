@@ -14,7 +14,7 @@ class MavrosFleet(VehicleTest):
 
     def start_fleet(self, *options, params):
         autopilots = self.autopilot("--vehicles", str(COUNT), "--rate", "10", *options)
-        self.rostrans(params=f"enable_mavros=true\nmavros_copter_count={NEW}\n{params}")
+        self.rostrans(params=f"enable_mavros=true\nmavros_copter_count={NEW}\nmavros_sys_conn_timeout=4\n{params}")
         client = self.client(prefix="")
         for number in range(1, NEW + 1):
             client.watch(f"{self.prefix(number)}/state"[1:], "State")

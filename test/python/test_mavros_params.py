@@ -49,6 +49,17 @@ class MavrosParams(VehicleTest):
         [answer] = client.parameters("set", values={"NOT_THERE": 1})["results"]
         self.assertFalse(answer["successful"])
 
+    def test_the_parameters_have_a_node(self):
+        self.vehicle()
+        # What `ros2 param` looks for before it asks.
+        graph = self.ros2("graph", "-", "/mavros/param", "--timeout", "25")
+        self.assertEqual(graph.finish(), 0, str(graph))
+        nodes = {e["node"]: e for e in graph.all("node")}
+        for call, kind in (("get_parameters", "GetParameters"), ("set_parameters", "SetParameters"),
+                           ("list_parameters", "ListParameters")):
+            self.assertEqual(nodes["/mavros/param"]["services"][f"/mavros/param/{call}"],
+                             [f"rcl_interfaces/srv/{kind}"])
+
     def test_ardupilot_parameters(self):
         autopilot, client = self.start_with("--autopilot", "ardupilot")
         self.assertEqual(client.call("param/pull", "ParamPull", force_pull=True),
