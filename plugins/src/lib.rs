@@ -13,7 +13,7 @@ mod address;
 mod mavros;
 mod router;
 
-pub use mavros::Mavros;
+pub use mavros::{Mavros, MavrosParam, mavros_key};
 pub use router::Router;
 
 /// Every plugin that ships, in the order in which their rules are planned.

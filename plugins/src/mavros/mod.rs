@@ -16,6 +16,9 @@ mod links;
 mod params;
 mod select;
 mod surface;
+mod twin;
+
+pub use self::twin::{MavrosParam, mavros_key};
 
 /// One rule for each vehicle, `mavros_<id>`: MAVLink in, `<prefix>/...` out.
 ///

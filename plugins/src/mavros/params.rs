@@ -37,6 +37,13 @@ pub(super) const PARAMS: &[ParamDef] = &[
         doc: "Ground stations that get the vehicles' MAVLink and may answer, e.g. 'udp://@127.0.0.1:14550', 'tcp-l://:5770'; several separated by commas, '{id}' as in fcu_url.",
     },
     ParamDef {
+        key: "mavros_config",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "MAVROS's own files of parameters, e.g. 'px4_config.yaml, px4_pluginlists.yaml'; keys given here win over them.",
+    },
+    ParamDef {
         key: "tgt_system",
         kind: ParamKind::Int { min: 0, max: 255 },
         default: "0",

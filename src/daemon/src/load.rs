@@ -4,6 +4,7 @@
 //! them, so that one run of `--check` finds as much as possible.
 
 pub mod ini;
+mod mavros;
 mod text;
 pub mod yaml;
 
@@ -62,6 +63,7 @@ pub fn load(
     for (key, value) in &request.params {
         params.set(key, value, Origin::CommandLine);
     }
+    files.append(&mut mavros::read(&mut params, problems));
     let settings = params.resolve(&params::all(plugins), problems);
     check(&settings, env, problems);
 

@@ -56,6 +56,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Surface> {
 /// The parameters of all groups.
 pub(super) fn params() -> impl Iterator<Item = &'static ParamDef> {
     let groups = [
+        telemetry::PARAMS,
         link::PARAMS,
         control::PARAMS,
         command::PARAMS,

@@ -1,5 +1,7 @@
 //! What vehicles tell at all times.
 
+use rostrans_core::param::{ParamDef, ParamKind};
+
 use super::Surface;
 
 pub(super) const SURFACES: &[Surface] = &[
@@ -17,6 +19,13 @@ pub(super) const SURFACES: &[Surface] = &[
             ("temperature_imu", "imu/temperature_imu"),
             ("temperature_baro", "imu/temperature_baro"),
         ],
+        options: &[
+            ("frame_id", "mavros_imu_frame_id"),
+            ("orientation_stdev", "mavros_imu_orientation_stdev"),
+            ("angular_velocity_stdev", "mavros_imu_angular_velocity_stdev"),
+            ("linear_acceleration_stdev", "mavros_imu_linear_acceleration_stdev"),
+            ("magnetic_stdev", "mavros_imu_magnetic_stdev"),
+        ],
         ..Surface::of("mavlink.imu")
     },
     Surface {
@@ -28,6 +37,11 @@ pub(super) const SURFACES: &[Surface] = &[
             ("pose_cov", "local_position/pose_cov"),
             ("velocity_body_cov", "local_position/velocity_body_cov"),
             ("accel", "local_position/accel"),
+        ],
+        options: &[
+            ("frame_id", "mavros_local_position_frame_id"),
+            ("child_frame_id", "mavros_local_position_tf_child_frame_id"),
+            ("velocity_frame_id", "mavros_local_position_velocity_frame_id"),
         ],
         ..Surface::of("mavlink.local_position")
     },
@@ -43,17 +57,82 @@ pub(super) const SURFACES: &[Surface] = &[
             ("gp_origin", "global_position/gp_origin"),
             ("gp_lp_offset", "global_position/gp_lp_offset"),
         ],
+        options: &[
+            ("frame_id", "mavros_global_position_frame_id"),
+            ("child_frame_id", "mavros_global_position_child_frame_id"),
+            ("gps_uere", "mavros_global_position_gps_uere"),
+            ("rot_covariance", "mavros_global_position_rot_covariance"),
+            ("use_relative_alt", "mavros_global_position_use_relative_alt"),
+        ],
         ..Surface::of("mavlink.global_position")
     },
     Surface { topics: &[("battery", "battery")], ..Surface::of("mavlink.battery") },
     Surface { topics: &[("sys_status", "sys_status")], ..Surface::of("mavlink.sys_status") },
     Surface { topics: &[("recv", "statustext/recv")], ..Surface::of("mavlink.statustext") },
     Surface { topics: &[("in", "rc/in"), ("out", "rc/out")], ..Surface::of("mavlink.rc") },
-    Surface { topics: &[("altitude", "altitude")], ..Surface::of("mavlink.altitude") },
+    Surface {
+        topics: &[("altitude", "altitude")],
+        options: &[("frame_id", "mavros_altitude_frame_id")],
+        ..Surface::of("mavlink.altitude")
+    },
     Surface { topics: &[("vfr_hud", "vfr_hud")], ..Surface::of("mavlink.vfr_hud") },
     Surface { topics: &[("home", "home_position/home")], ..Surface::of("mavlink.home_position") },
     Surface {
         topics: &[("estimator_status", "estimator_status")],
         ..Surface::of("mavlink.estimator_status")
     },
+];
+
+const STDEV: ParamKind = ParamKind::Number { min: 0.0, max: 1e9 };
+
+const fn param(key: &'static str, kind: ParamKind, default: &'static str, doc: &'static str) -> ParamDef {
+    ParamDef { key, kind, default, unit: None, doc }
+}
+
+const fn frame(key: &'static str, default: &'static str, doc: &'static str) -> ParamDef {
+    param(key, ParamKind::Text, default, doc)
+}
+
+const fn stdev(key: &'static str, default: &'static str, unit: &'static str, doc: &'static str) -> ParamDef {
+    ParamDef { unit: Some(unit), ..param(key, STDEV, default, doc) }
+}
+
+pub(super) const PARAMS: &[ParamDef] = &[
+    frame("mavros_imu_frame_id", "base_link", "Frame of imu/...."),
+    stdev("mavros_imu_linear_acceleration_stdev", "0.0003", "m/s^2", "Standard deviation; 0 is unknown."),
+    stdev("mavros_imu_angular_velocity_stdev", "0.0003490659", "rad/s", "Standard deviation; 0 is unknown."),
+    stdev("mavros_imu_orientation_stdev", "1", "rad", "Standard deviation; 0 is unknown."),
+    stdev("mavros_imu_magnetic_stdev", "0", "T", "Standard deviation; 0 is unknown."),
+    frame("mavros_local_position_frame_id", "map", "Local frame of local_position/...."),
+    frame("mavros_local_position_tf_child_frame_id", "base_link", "Body frame of local_position/...."),
+    frame(
+        "mavros_local_position_velocity_frame_id",
+        "base_link",
+        "Frame that velocity_local names; its values are those of the local frame.",
+    ),
+    frame("mavros_global_position_frame_id", "map", "Local frame of global_position/local."),
+    frame(
+        "mavros_global_position_child_frame_id",
+        "base_link",
+        "Body frame of global_position/local, and frame of the fixes.",
+    ),
+    param(
+        "mavros_global_position_rot_covariance",
+        STDEV,
+        "99999",
+        "Variance of the rotations of global_position/local.",
+    ),
+    stdev(
+        "mavros_global_position_gps_uere",
+        "1",
+        "m",
+        "Error of a fix for each unit of its dilution of precision.",
+    ),
+    param(
+        "mavros_global_position_use_relative_alt",
+        ParamKind::Bool,
+        "true",
+        "The height of global_position/local is that above home.",
+    ),
+    frame("mavros_altitude_frame_id", "map", "Frame of altitude."),
 ];

@@ -50,6 +50,11 @@ impl ParamSet {
         self.given.insert(key.to_owned(), (value.to_owned(), origin));
     }
 
+    /// What was given for a key, as it was written.
+    pub fn given(&self, key: &str) -> Option<&str> {
+        self.given.get(key).map(|(value, _)| value.as_str())
+    }
+
     /// Checks everything against `defs` and fills in defaults.
     ///
     /// Every problem is added to `problems`: an unknown key (a warning in a file, an error on the command line), a

@@ -15,7 +15,7 @@
 mod fields;
 mod link;
 mod rule;
-mod tree;
+pub(in crate::load) mod tree;
 mod value;
 
 use std::path::Path;

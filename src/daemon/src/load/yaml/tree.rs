@@ -15,9 +15,9 @@ use crate::load::text::{MAX_BYTES, TOO_LARGE};
 
 /// A value with the line it begins at.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) line: u32,
-    pub(super) kind: Kind,
+pub(in crate::load) struct Node {
+    pub(in crate::load) line: u32,
+    pub(in crate::load) kind: Kind,
     /// Nodes in this subtree, aliases counted in full.
     weight: usize,
     /// Levels below this node.
@@ -26,7 +26,7 @@ pub(super) struct Node {
 
 /// What a [`Node`] holds.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(in crate::load) enum Kind {
     /// A word or text; `quoted` tells `"1"` from `1`.
     Scalar {
         text: String,
@@ -38,15 +38,15 @@ pub(super) enum Kind {
 
 /// One `key: value`.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) line: u32,
-    pub(super) value: Rc<Node>,
+pub(in crate::load) struct Entry {
+    pub(in crate::load) key: String,
+    pub(in crate::load) line: u32,
+    pub(in crate::load) value: Rc<Node>,
 }
 
 impl Node {
     /// `text`, `a list`, ... for messages.
-    pub(super) fn describe(&self) -> String {
+    pub(in crate::load) fn describe(&self) -> String {
         match &self.kind {
             Kind::Scalar { text, quoted: false } if is_null(text) => "nothing".to_owned(),
             Kind::Scalar { text, .. } => format!("'{}'", excerpt(text)),
@@ -56,7 +56,7 @@ impl Node {
     }
 
     /// True for `key:` with nothing behind it, `~` and `null`.
-    pub(super) fn is_null(&self) -> bool {
+    pub(in crate::load) fn is_null(&self) -> bool {
         matches!(&self.kind, Kind::Scalar { text, quoted: false } if is_null(text))
     }
 }
@@ -68,7 +68,7 @@ fn is_null(text: &str) -> bool {
 /// Parses the first document; `None` for a file without content.
 ///
 /// **Errors**: the first syntax error or exceeded bound; what follows it cannot be trusted.
-pub(super) fn parse(path: &Path, text: &str) -> Result<Option<Rc<Node>>, Diagnostic> {
+pub(in crate::load) fn parse(path: &Path, text: &str) -> Result<Option<Rc<Node>>, Diagnostic> {
     if text.len() > MAX_BYTES {
         let message = format!("the file is larger than {MAX_BYTES} bytes");
         return Err(Diagnostic::error(Origin::file(path, 0), message, TOO_LARGE));
