@@ -96,7 +96,7 @@ impl Vehicle {
 
     /// When [`Vehicle::fell_silent`] turns true if no heartbeat comes.
     pub(super) fn silent_at(&self) -> Option<Instant> {
-        self.last_heartbeat.map(|last| last + TIMEOUT)
+        self.last_heartbeat.map(|last| last + self.timeout)
     }
 
     /// True once after a vehicle fell silent.
