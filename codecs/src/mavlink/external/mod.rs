@@ -13,6 +13,7 @@ mod pose;
 mod sensor;
 mod tf_static;
 mod vision;
+mod wheel_odometry;
 
 /// The codecs of this module.
 pub(super) const CODECS: &[DecodeOnly] = &[
@@ -27,6 +28,7 @@ pub(super) const CODECS: &[DecodeOnly] = &[
     flow::PX4FLOW,
     flow::OPTICAL_FLOW,
     tf_static::CODEC,
+    wheel_odometry::CODEC,
     sensor::VIBRATION,
     sensor::RANGEFINDER,
     sensor::TERRAIN,

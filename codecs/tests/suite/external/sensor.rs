@@ -1,7 +1,7 @@
 //! Sensors and cameras of the vehicle.
 
 use rostrans_codecs::mavlink::dialect::{
-    CameraImageCaptured, CameraTrigger, Rangefinder, TerrainReport, Vibration,
+    CameraImageCaptured, CameraTrigger, Rangefinder, Rpm, TerrainReport, Vibration, WheelDistance,
 };
 use serde_json::json;
 
@@ -80,4 +80,17 @@ fn pictures_have_their_moment_and_place() {
             "relative_alt": -1.5, "orientation": {"w": 0.5, "x": -0.5, "y": 0.5, "z": -0.5}, "image_index": 7,
             "capture_result": -1, "file_url": "ftp://1.jpg"}),
     );
+}
+
+#[test]
+fn wheels_have_a_number_each() {
+    let mut wheels = bench("mavlink.wheel_odometry");
+    wheels.message(&Rpm { rpm1: 60.0, rpm2: -30.0 });
+    assert_has(&wheels.only("rpm"), &json!({"data": [60.0, -30.0]}));
+    let mut turned = WheelDistance { count: 3, ..zero() };
+    turned.distance[2] = 1.5;
+    wheels.message(&turned);
+    assert_has(&wheels.only("distance"), &json!({"data": [0.0, 0.0, 1.5]}));
+    wheels.message(&WheelDistance { count: 255, ..turned });
+    assert_eq!(wheels.only("distance")["data"].as_array().unwrap().len(), 16);
 }

@@ -92,6 +92,10 @@ pub(super) const SURFACES: &[Surface] = &[
         options: &[("frame_id", "mavros_vibration_frame_id")],
         ..Surface::of("mavlink.vibration")
     },
+    Surface {
+        topics: &[("rpm", "wheel_odometry/rpm"), ("distance", "wheel_odometry/distance")],
+        ..Surface::of("mavlink.wheel_odometry")
+    },
     Surface { topics: &[("rangefinder", "rangefinder/rangefinder")], ..Surface::of("mavlink.rangefinder") },
     Surface { topics: &[("report", "terrain/report")], ..Surface::of("mavlink.terrain") },
     Surface {
