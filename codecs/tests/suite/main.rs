@@ -13,7 +13,6 @@ mod generic;
 mod golden;
 mod link;
 mod mission;
-mod oracle;
 mod param;
 mod property;
 mod service;
