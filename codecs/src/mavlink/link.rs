@@ -17,7 +17,7 @@ use super::{
     DecodeOnly,
     dialect::{
         Attitude, AttitudeQuaternion, CommandAck, CommandLong, Heartbeat, HomePosition, Message,
-        RequestDataStream, SystemTime,
+        RequestDataStream, SystemTime, Timesync,
     },
     geoid::GeoidGrid,
     pace::Pace,
@@ -53,6 +53,7 @@ const INFO: CodecInfo = CodecInfo {
         AttitudeQuaternion::ID,
         CommandAck::ID,
         HomePosition::ID,
+        Timesync::ID,
     ]),
     cost: Cost::Inline,
     tick: Some(Duration::from_millis(100)),
@@ -95,6 +96,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         request_streams: options.flag("request_streams", true)?,
         requests: Requests::default(),
         boot_ms: None,
+        sync_ns: None,
     }))
 }
 
@@ -126,6 +128,8 @@ struct LinkDecoder {
     requests: Requests,
     /// Last time since boot; it goes back when the autopilot restarts.
     boot_ms: Option<u32>,
+    /// The same by its latest answer to time sync, which counts by itself.
+    sync_ns: Option<i64>,
 }
 
 impl Decoder for LinkDecoder {
@@ -143,7 +147,7 @@ impl Decoder for LinkDecoder {
                 let Some(beat) = self.vehicle.heartbeat(&packet, frame.received) else { return Ok(()) };
                 self.uas.set_target_component(packet.compid);
                 if beat.connects {
-                    self.boot_ms = None;
+                    (self.boot_ms, self.sync_ns) = (None, None);
                     self.start_requests(frame.received);
                 }
             }
@@ -166,6 +170,7 @@ impl Decoder for LinkDecoder {
                 }
             }
             HomePosition::ID => self.requests.home_arrived(),
+            Timesync::ID => self.sync_clock(Timesync::decode(payload).tc1, frame.received),
             _ => {}
         }
         Ok(())
@@ -199,6 +204,22 @@ impl LinkDecoder {
         let restarted = self.boot_ms.is_some_and(|last| boot_ms.saturating_add(REBOOT_MARGIN_MS) < last);
         self.boot_ms = Some(boot_ms);
         if restarted && self.vehicle.is_connected(at) {
+            self.sync_ns = None;
+            self.start_requests(at);
+        }
+    }
+
+    /// The same by an answer to time sync: nothing else that an ArduPilot sends unasked has a time.
+    fn sync_clock(&mut self, remote_ns: i64, at: Instant) {
+        // 0 is a question.
+        if remote_ns <= 0 {
+            return;
+        }
+        let last = self.sync_ns.replace(remote_ns);
+        let restarted =
+            last.is_some_and(|last| remote_ns.saturating_add(i64::from(REBOOT_MARGIN_MS) * 1_000_000) < last);
+        if restarted && self.vehicle.is_connected(at) {
+            self.boot_ms = None;
             self.start_requests(at);
         }
     }

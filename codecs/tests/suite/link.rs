@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use rostrans_codecs::mavlink::dialect::{
-    Attitude, CommandAck, CommandLong, HomePosition, Message, RequestDataStream,
+    Attitude, CommandAck, CommandLong, HomePosition, Message, RequestDataStream, Timesync,
 };
 use rostrans_core::rule::{SerialSpec, Source};
 use rostrans_mavlink::Packet;
@@ -151,6 +151,27 @@ fn vehicle_is_asked_again_after_a_silence_and_after_a_restart() {
     bench.message(&Attitude { time_boot_ms: 900, ..zero() });
     bench.pass(Duration::from_millis(100));
     assert_eq!(commands(&mut bench)[0], first, "its clock started anew");
+}
+
+#[test]
+fn restart_of_a_vehicle_that_streams_nothing_shows_in_its_time_sync() {
+    let mut bench = Bench::with_target("mavlink.link", json!({}), TARGET);
+    let streams = |bench: &mut Bench| of_type::<RequestDataStream>(&bench.sent()).len();
+    let answer = |tc1| Timesync { tc1, ts1: 1, ..zero() };
+    bench.message(&heartbeat(3));
+    bench.message(&zero::<Attitude>());
+    bench.pass(Duration::from_secs(2));
+    bench.message(&answer(60_000_000_000));
+    bench.message(&answer(0));
+    bench.message(&answer(59_500_000_000));
+    bench.message(&heartbeat(3));
+    bench.pass(Duration::from_secs(2));
+    assert_eq!(streams(&mut bench), 3, "asked once");
+
+    bench.message(&answer(900_000_000));
+    bench.message(&answer(1_000_000_000));
+    bench.pass(Duration::from_secs(2));
+    assert_eq!(streams(&mut bench), 3, "asked once more");
 }
 
 #[test]
