@@ -11,7 +11,9 @@
 //!   know pass unchecked, so a router or a user dialect works without a rebuild.
 //! - [`write_v2`] and [`write_v1`] produce frames; [`Fields`] reads numbers out of a payload.
 //!
-//! It does not decode messages, verify signatures or keep sequence numbers.
+//! - [`Signing`] signs frames and checks signatures.
+//!
+//! It does not decode messages or keep sequence numbers.
 //!
 //! Source: <https://mavlink.io/en/guide/serialization.html>.
 
@@ -23,6 +25,7 @@ mod framer;
 pub mod fuzzing;
 mod messages;
 mod packet;
+mod sign;
 mod table;
 mod write;
 
@@ -31,8 +34,9 @@ pub use self::{
     fields::Fields,
     framer::{Event, Fault, Frames, Piece, Pieces, Stream, frames},
     packet::{Packet, Version},
+    sign::{Key, Refusal, SignTime, Signing},
     table::{MessageInfo, message},
-    write::{Sender, WriteError, write_v1, write_v2},
+    write::{Sender, WriteError, write_v1, write_v2, write_v2_signed},
 };
 
 /// First byte of a MAVLink 1 frame.

@@ -3,7 +3,10 @@
 use bytes::BufMut;
 use thiserror::Error;
 
-use crate::{CHECKSUM, HEADER_V1, HEADER_V2, MAX_PAYLOAD, STX_V1, STX_V2, crc::crc_of_parts};
+use crate::{
+    CHECKSUM, FLAG_SIGNED, HEADER_V1, HEADER_V2, MAX_PAYLOAD, SIGNATURE, STX_V1, STX_V2, SignTime, Signing,
+    crc::crc_of_parts,
+};
 
 /// Who a frame is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +51,30 @@ pub fn write_v2<B: BufMut>(
     out.put_u8(STX_V2);
     finish(out, &head, payload, crc_extra);
     Ok(HEADER_V2 + payload.len() + CHECKSUM)
+}
+
+/// Appends a signed MAVLink 2 frame to `out` and returns its length; see [`write_v2`] and [`Signing::sign`].
+///
+/// **Errors**: as [`write_v2`].
+pub fn write_v2_signed(
+    out: &mut Vec<u8>,
+    from: Sender,
+    msgid: u32,
+    payload: &[u8],
+    crc_extra: u8,
+    signing: &mut Signing,
+    now: SignTime,
+) -> Result<usize, WriteError> {
+    let payload = without_trailing_zeros(payload);
+    let len = u8::try_from(payload.len()).map_err(|_| WriteError::Payload(payload.len()))?;
+    let [m0, m1, m2, 0] = msgid.to_le_bytes() else { return Err(WriteError::MessageId(msgid)) };
+    let head: [u8; HEADER_V2 - 1] = [len, FLAG_SIGNED, 0, from.seq, from.sysid, from.compid, m0, m1, m2];
+    let start = out.len();
+    out.put_u8(STX_V2);
+    finish(out, &head, payload, crc_extra);
+    let signature = signing.sign(out.get(start..).unwrap_or_default(), now);
+    out.put_slice(&signature);
+    Ok(HEADER_V2 + payload.len() + CHECKSUM + SIGNATURE)
 }
 
 /// Appends a MAVLink 1 frame to `out` and returns its length.
