@@ -20,6 +20,7 @@ use super::{
         RequestDataStream, SystemTime, Timesync,
     },
     geoid::GeoidGrid,
+    guard::Guard,
     pace::Pace,
     stream::{Rates, Request, Requests},
     uas::{MavContext, Talker, Uas},
@@ -71,6 +72,11 @@ const INFO: CodecInfo = CodecInfo {
         ("imu_rate", "attitude and sensors per second, 0 asks for none; default 50"),
         ("stream_rate", "data streams of ArduPilot per second, 0 asks for none; default 10"),
         ("request_streams", "false asks for nothing; default true"),
+        ("protocol", "what is sent: v2.0 or v1.0 (MAVLink 1); default v2.0"),
+        (
+            "signing_key",
+            "file with the key that frames are signed with and have to be signed with; default none",
+        ),
         ("geoid_file", "grid of geoid heights, such as egm96-5.pgm of GeographicLib; default none"),
     ],
 };
@@ -81,6 +87,16 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let own_sysid = options.int("own_sysid", vehicle.sysid.max(1), 1..=255)?;
     let own_compid = options.int("own_compid", COMPID_ONBOARD_COMPUTER, 1..=255)?;
     cx.uas.set_own_ids(own_sysid, own_compid);
+    let old_protocol = options.choice("protocol", &[("v2.0", false), ("v1.0", true)])?.unwrap_or(false);
+    cx.uas.set_old_protocol(old_protocol);
+    let key = options.text("signing_key", "")?;
+    if !key.is_empty() {
+        let wrong = |problem: String| CodecError::Option { option: "signing_key".to_owned(), problem };
+        if old_protocol {
+            return Err(wrong("MAVLink 1 has no signatures; leave out 'protocol'".to_owned()));
+        }
+        Guard::open(Path::new(key)).map_err(|error| wrong(format!("'{key}': {error}")))?;
+    }
     open_geoid(cx, options.text("geoid_file", "")?);
     Ok(Box::new(LinkDecoder {
         vehicle,

@@ -19,6 +19,7 @@ mod extras;
 mod ftp;
 mod geoid;
 mod global_position;
+mod guard;
 mod home_position;
 mod imu;
 mod link;
@@ -46,6 +47,7 @@ mod vfr_hud;
 
 use std::sync::Arc;
 
+use guard::Guarded;
 use uas::{Fleet, MavContext};
 pub use vehicle::TIMEOUT;
 
@@ -124,7 +126,9 @@ impl Codec for OfFleet {
     }
 
     fn decoder(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
-        (self.codec.build)(&MavContext { codec: *cx, uas: self.fleet.of(cx) })
+        let uas = self.fleet.of(cx);
+        let inner = (self.codec.build)(&MavContext { codec: *cx, uas: Arc::clone(&uas) })?;
+        Ok(Box::new(Guarded { inner, uas }))
     }
 }
 

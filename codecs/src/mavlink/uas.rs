@@ -8,9 +8,10 @@ use std::{
     collections::HashMap,
     net::SocketAddr,
     ops::Deref,
+    path::Path,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed},
     },
 };
 
@@ -21,11 +22,12 @@ use rostrans_core::{
     emit::Emit,
     rule::{Source, Target, UdpPeer},
 };
-use rostrans_mavlink::{Sender, write_v2};
+use rostrans_mavlink::{Sender, write_v1, write_v2};
 
 use super::{
     dialect::{GpsRawInt, Message},
     geoid::{self, GeoidGrid},
+    guard::Guard,
     ros,
 };
 
@@ -43,8 +45,27 @@ impl Fleet {
         let option = |name| cx.link.options.0.get(name).and_then(serde_json::Value::as_u64);
         let sysid = option("sysid").and_then(|sysid| u8::try_from(sysid).ok()).unwrap_or(1);
         let key = (Arc::clone(&cx.rule.rule_id.0), sysid);
+        let guard = || open_guard(cx, sysid);
         let mut vehicles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(vehicles.0.entry(key).or_insert_with(|| Arc::new(Uas::new(sysid))))
+        Arc::clone(vehicles.0.entry(key).or_insert_with(|| Arc::new(Uas::new(sysid, guard()))))
+    }
+}
+
+/// The key that one of the rule's links names for this vehicle, read before the first decoder runs.
+fn open_guard(cx: &CodecContext<'_>, sysid: u8) -> Option<Guard> {
+    let link = cx.rule.links.iter().find_map(|link| {
+        let options = &link.options.0;
+        let of = options.get("sysid").and_then(serde_json::Value::as_u64).unwrap_or(1);
+        options.get("signing_key").filter(|_| of == u64::from(sysid))?.as_str()
+    });
+    let path = link.filter(|path| !path.is_empty())?;
+    match Guard::open(Path::new(path)) {
+        Ok(guard) => Some(guard),
+        Err(error) => {
+            let rule = &cx.rule.rule_id;
+            tracing::error!(%rule, path, %error, "signing key not read; all frames are refused and none is understood");
+            Some(Guard::shut())
+        }
     }
 }
 
@@ -81,12 +102,16 @@ pub(super) struct Uas {
     capabilities: AtomicU64,
     /// Undulation by place, where the user has a grid.
     grid: OnceLock<GeoidGrid>,
+    /// Frames are sent as MAVLink 1.
+    old_protocol: AtomicBool,
+    /// Frames are signed and have to be.
+    guard: Option<Guard>,
     /// Where its frames come from.
     peer: Mutex<Option<SocketAddr>>,
 }
 
 impl Uas {
-    fn new(sysid: u8) -> Self {
+    fn new(sysid: u8, guard: Option<Guard>) -> Self {
         Self {
             sysid,
             compid: AtomicU8::new(1),
@@ -97,6 +122,8 @@ impl Uas {
             undulation_m: AtomicU64::new(f64::NAN.to_bits()),
             capabilities: AtomicU64::new(NO_CAPABILITIES),
             grid: OnceLock::new(),
+            old_protocol: AtomicBool::new(false),
+            guard,
             peer: Mutex::new(None),
         }
     }
@@ -200,6 +227,16 @@ impl Uas {
         self.grid.get_or_init(|| grid);
     }
 
+    /// Sends MAVLink 1 from now on, or MAVLink 2.
+    pub(super) fn set_old_protocol(&self, old: bool) {
+        self.old_protocol.store(old, Relaxed);
+    }
+
+    /// What signs and checks frames, with a key.
+    pub(super) fn guard(&self) -> Option<&Guard> {
+        self.guard.as_ref()
+    }
+
     /// The UDP address the vehicle's frames come from.
     pub(super) fn peer(&self) -> Option<SocketAddr> {
         *self.peer.lock().unwrap_or_else(PoisonError::into_inner)
@@ -218,7 +255,7 @@ pub(super) struct Talker {
     /// Over UDP there is nobody to send to before a peer was heard, unless there is a target.
     learns_peer: bool,
     payload: BytesMut,
-    frame: BytesMut,
+    frame: Vec<u8>,
 }
 
 impl Talker {
@@ -232,7 +269,7 @@ impl Talker {
             target,
             learns_peer: matches!(&cx.rule.source, Source::Udp(bind) if bind.peer == UdpPeer::Heard),
             payload: BytesMut::new(),
-            frame: BytesMut::new(),
+            frame: Vec::new(),
         }
     }
 
@@ -241,7 +278,7 @@ impl Talker {
         !self.learns_peer || self.target.or_else(|| self.uas.peer()).is_some()
     }
 
-    /// Sends a message from our own ids. False when there is nobody to send to yet.
+    /// Sends a message from our own ids. False when there is nobody to send to yet, or when MAVLink 1 does not have it.
     pub(super) fn send<M: Message>(&mut self, message: &M, out: &mut Emit<'_>) -> bool {
         let (_, compid) = self.uas.own_ids();
         self.send_as(compid, message, out)
@@ -258,7 +295,14 @@ impl Talker {
         self.frame.clear();
         let (sysid, _) = self.uas.own_ids();
         let from = Sender { seq: self.uas.seq.fetch_add(1, Relaxed), sysid, compid };
-        let written = write_v2(&mut self.frame, from, M::ID, &self.payload, M::CRC_EXTRA);
+        let written = if let Some(guard) = self.uas.guard() {
+            guard.write::<M>(&mut self.frame, from, &self.payload)
+        } else if self.uas.old_protocol.load(Relaxed) {
+            let payload = self.payload.get(..M::BASE_LEN).unwrap_or(&self.payload);
+            write_v1(&mut self.frame, from, M::ID, payload, M::CRC_EXTRA)
+        } else {
+            write_v2(&mut self.frame, from, M::ID, &self.payload, M::CRC_EXTRA)
+        };
         if written.is_ok() {
             out.send_to(&self.frame, to);
         }

@@ -16,6 +16,7 @@ mod mission;
 mod param;
 mod property;
 mod service;
+mod signing;
 mod state;
 mod status;
 mod support;

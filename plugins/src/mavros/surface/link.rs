@@ -42,6 +42,18 @@ const fn in_unit(def: ParamDef, unit: &'static str) -> ParamDef {
 }
 
 pub(super) const PARAMS: &[ParamDef] = &[
+    param(
+        "fcu_protocol",
+        ParamKind::Choice(&["v2.0", "v1.0"]),
+        "v2.0",
+        "MAVLink version of what is sent; both are understood.",
+    ),
+    param(
+        "mavros_signing_key",
+        ParamKind::Text,
+        "",
+        "File with the key of a signed link: 32 bytes, 64 hexadecimal digits, or a passphrase. Unsigned frames are refused then.",
+    ),
     in_unit(
         param(
             "mavros_sys_conn_timeout",

@@ -19,6 +19,9 @@ pub enum DecodeError {
     /// Checksum mismatch.
     #[error("bad checksum")]
     Checksum,
+    /// Not signed with the key that frames must be signed with.
+    #[error("refused: {0}")]
+    Signature(&'static str),
     /// A field holds an impossible value.
     #[error("field '{0}' out of range")]
     OutOfRange(&'static str),
