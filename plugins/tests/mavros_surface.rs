@@ -94,7 +94,9 @@ fn relative(name: &str) -> String {
 }
 
 fn qos(code: &str) -> Qos {
-    let depth = || code[1..].parse().unwrap_or_else(|_| panic!("QoS code '{code}'"));
+    let depth = || {
+        code.trim_start_matches(char::is_alphabetic).parse().unwrap_or_else(|_| panic!("QoS code '{code}'"))
+    };
     match code.as_bytes()[0] {
         b'S' => Qos::sensor_data(),
         b'B' => Qos::sensor_data().with_depth(depth()),
