@@ -1,10 +1,10 @@
-"""What goes wrong in the field: bad links."""
+"""What goes wrong in the field: reboots, clocks that jump, bad links."""
 import time
 import unittest
 
 from vehicles import VehicleTest
 
-ARM_DISARM = 400
+ARM_DISARM, SET_MESSAGE_INTERVAL = 400, 511
 # A stamp is of this time, not of another hour (seconds).
 NOW = 60.0
 HOUR = 3600
@@ -28,6 +28,19 @@ class MavrosFaults(VehicleTest):
         client.until("local_position/pose", lambda _: client.seen("local_position/pose")[0] >= start + more)
         stamp = client.seen("local_position/pose")[1]["header"]["stamp"]["sec"]
         self.assertLess(abs(stamp - time.time()), NOW, "the stamp is of another time")
+
+    def reboots(self, autopilot, event, where=lambda e: True):
+        vehicle, _, client = self.watched("--autopilot", autopilot, "--uptime", "7200")
+        vehicle.say("reboot 2")
+        vehicle.wait("reboot")
+        vehicle.wait(event, 30, where)
+        self.more_poses(client)
+
+    def test_a_rebooted_px4_is_asked_for_its_rates_again(self):
+        self.reboots("px4", "command", lambda e: e["command"] == SET_MESSAGE_INTERVAL)
+
+    def test_a_rebooted_ardupilot_is_asked_for_its_streams_again(self):
+        self.reboots("ardupilot", "streams")
 
     def test_clocks_that_jump_an_hour_do_not_take_the_stamps_along(self):
         autopilot, rostrans, client = self.watched("--uptime", "7200", params=QUICK_SYNC)
