@@ -132,11 +132,16 @@ impl Fleet {
             fs::write(path, log.iter().flat_map(|time| time.to_le_bytes()).collect::<Vec<u8>>())?;
         }
         let topics = |counts: &[u64; KINDS.len()]| {
-            let pairs = KINDS.iter().zip(counts).map(|(kind, count)| (kind.topic.0.to_owned(), (*count).into()));
+            let pairs =
+                KINDS.iter().zip(counts).map(|(kind, count)| (kind.topic.0.to_owned(), (*count).into()));
             serde_json::Value::Object(pairs.collect())
         };
-        let by_vehicle: serde_json::Map<_, _> =
-            self.vehicles.iter().zip(&sent).map(|(v, counts)| (v.sysid.to_string(), topics(counts))).collect();
+        let by_vehicle: serde_json::Map<_, _> = self
+            .vehicles
+            .iter()
+            .zip(&sent)
+            .map(|(v, counts)| (v.sysid.to_string(), topics(counts)))
+            .collect();
         let total: u64 = sent.iter().flatten().sum();
         let (seconds, late_ms) = (begin.elapsed().as_secs_f64(), late.as_secs_f64() * 1e3);
         println!(

@@ -20,7 +20,10 @@ use rostrans_plugins::{MavrosParam, mavros_key};
 
 use super::{
     text,
-    yaml::tree::{self, Entry, Kind, Node},
+    yaml::{
+        tree::{self, Entry, Kind, Node},
+        value,
+    },
 };
 
 /// Reads the files that the parameter `mavros_config` names. What they say counts where `params` says nothing; a later
@@ -63,11 +66,12 @@ impl File<'_> {
         for node in nodes {
             match ros2_parameters(&node.value) {
                 Some(parameters) => {
-                    parameters.iter().for_each(|entry| self.entry(plugin(&node.key), "", entry))
+                    parameters.iter().for_each(|entry| self.entry(plugin(&node.key), "", entry));
                 }
                 None => match &node.value.kind {
+                    Kind::Map(entries) if node.key == SENSORS => self.sensors(entries, node.line),
                     Kind::Map(entries) => {
-                        entries.iter().for_each(|entry| self.entry(plugin(&node.key), "", entry))
+                        entries.iter().for_each(|entry| self.entry(plugin(&node.key), "", entry));
                     }
                     Kind::Scalar { .. } | Kind::List(_) => self.entry(NODE, "", node),
                 },
@@ -80,6 +84,21 @@ impl File<'_> {
         let name = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
         match &entry.value.kind {
             Kind::Map(entries) => entries.iter().for_each(|inner| self.entry(plugin, &name, inner)),
+            Kind::Scalar { text, .. } if plugin == SENSORS && name == "config" => {
+                match tree::parse(self.path, text).map(|root| root.map(|root| root.kind.clone())) {
+                    Ok(Some(Kind::Map(sensors))) => self.sensors(&sensors, entry.line),
+                    Ok(None) => {}
+                    Ok(Some(Kind::Scalar { .. } | Kind::List(_))) | Err(_) => {
+                        let message = "the text of 'distance_sensor: config' is no YAML block of sensors";
+                        let help = "write it as in MAVROS's px4_config.yaml";
+                        self.problems.push(Diagnostic::error(
+                            Origin::file(self.path, entry.line),
+                            message,
+                            help,
+                        ));
+                    }
+                }
+            }
             Kind::Scalar { text, .. } => self.parameter(plugin, &name, text.clone(), entry.line),
             Kind::List(items) => {
                 let words = items.iter().filter_map(|item| match &item.kind {
@@ -90,6 +109,12 @@ impl File<'_> {
                 self.parameter(plugin, &name, value, entry.line);
             }
         }
+    }
+
+    /// Distance sensors are one parameter: what ROS 2 has as a text of YAML, and ROS 1 as a block, is JSON here.
+    fn sensors(&mut self, sensors: &[Entry], line: u32) {
+        let json = serde_json::Value::Object(value::object(sensors)).to_string();
+        self.parameter(SENSORS, "config", json, line);
     }
 
     fn parameter(&mut self, plugin: &str, name: &str, value: String, line: u32) {
@@ -111,6 +136,7 @@ impl File<'_> {
     }
 }
 
+const SENSORS: &str = "distance_sensor";
 /// Parameters of the node itself.
 const NODE: &str = "-";
 
@@ -219,6 +245,25 @@ mod tests {
             problems,
             [
                 "list.yaml:1: the file holds a list, not parameters; name one of MAVROS's files, such as px4_config.yaml"
+            ]
+        );
+    }
+
+    #[test]
+    fn distance_sensors_become_json() {
+        let ros2 = "/**/distance_sensor:\n  ros__parameters:\n    config: |\n      sonar:\n        id: 0\n        send_tf: true\n        sensor_position: {x: 0.0, z: -0.1}\n";
+        let ros1 = "distance_sensor:\n  sonar: {id: 0, send_tf: true, sensor_position: {x: 0.0, z: -0.1}}\n";
+        for text in [ros2, ros1] {
+            let (params, problems) = run(&[("c.yaml", text)], &[]);
+            assert_eq!(problems, [""; 0]);
+            let json = r#"{"sonar":{"id":0,"send_tf":true,"sensor_position":{"x":0.0,"z":-0.1}}}"#;
+            assert_eq!(params.given("mavros_distance_sensor_config"), Some(json));
+        }
+        let (_, problems) = run(&[("c.yaml", "/**/distance_sensor: {ros__parameters: {config: 'a'}}")], &[]);
+        assert_eq!(
+            problems,
+            [
+                "c.yaml:1: the text of 'distance_sensor: config' is no YAML block of sensors; write it as in MAVROS's px4_config.yaml"
             ]
         );
     }

@@ -16,7 +16,7 @@ mod fields;
 mod link;
 mod rule;
 pub(in crate::load) mod tree;
-mod value;
+pub(in crate::load) mod value;
 
 use std::path::Path;
 

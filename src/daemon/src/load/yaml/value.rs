@@ -208,7 +208,7 @@ pub(super) fn json(node: &Node) -> Value {
 }
 
 /// A block as JSON object.
-pub(super) fn object(entries: &[Entry]) -> Map<String, Value> {
+pub(in crate::load) fn object(entries: &[Entry]) -> Map<String, Value> {
     entries.iter().map(|entry| (entry.key.clone(), json(&entry.value))).collect()
 }
 
