@@ -166,7 +166,7 @@ pub(super) const PARAMS: &[ParamDef] = &[
     ParamDef {
         key: "mavros_px4flow_ranger_fov",
         kind: ParamKind::Number { min: 0.0, max: 6.3 },
-        default: "0.119428926",
+        default: "0.118682",
         unit: Some("rad"),
         doc: "Field of view of px4flow/ground_distance.",
     },
