@@ -282,7 +282,7 @@ fn rules_of_the_documents_are_fine() {
         .flat_map(|page| page.split("```yaml\n").skip(1))
         .filter_map(|rest| Some(rest.split_once("```")?.0))
         .collect();
-    assert_eq!(rules.len(), 5);
+    assert_eq!(rules.len(), 6);
     let folder = Folder::new();
     for rule in rules {
         folder.write("r.yaml", rule);
