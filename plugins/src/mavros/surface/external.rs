@@ -81,9 +81,9 @@ pub(super) const SURFACES: &[Surface] = &[
     Surface {
         topics: &[("tf_static", "/tf_static")],
         options: &[
-            ("map_frame_id", "mavros_map_frame_id"),
-            ("odom_frame_id", "mavros_odom_frame_id"),
-            ("base_link_frame_id", "mavros_base_link_frame_id"),
+            ("map_frame_id", "map_frame_id"),
+            ("odom_frame_id", "odom_frame_id"),
+            ("base_link_frame_id", "base_link_frame_id"),
         ],
         ..Surface::of("mavlink.tf_static")
     },
@@ -140,8 +140,8 @@ pub(super) const PARAMS: &[ParamDef] = &[
         unit: None,
         doc: "What kind of target landing_target/pose is.",
     },
-    length("mavros_landing_target_target_size_x", "1", "Size of the landing target."),
-    length("mavros_landing_target_target_size_y", "1", "Size of the landing target."),
+    length("mavros_landing_target_target_size_x", "0.3", "Size of the landing target."),
+    length("mavros_landing_target_target_size_y", "0.3", "Size of the landing target."),
     ParamDef {
         key: "mavros_landing_target_tf_send",
         kind: ParamKind::Bool,
@@ -172,9 +172,9 @@ pub(super) const PARAMS: &[ParamDef] = &[
     },
     length("mavros_px4flow_ranger_min_range", "0.3", "Shortest distance of px4flow/ground_distance."),
     length("mavros_px4flow_ranger_max_range", "5", "Longest distance of px4flow/ground_distance."),
-    frame("mavros_map_frame_id", "map", "Name of the map frame on /tf_static."),
-    frame("mavros_odom_frame_id", "odom", "Name of the odometry frame on /tf_static."),
-    frame("mavros_base_link_frame_id", "base_link", "Name of the body frame on /tf_static."),
+    frame("map_frame_id", "map", "Name of the map frame on /tf_static."),
+    frame("odom_frame_id", "odom", "Name of the odometry frame on /tf_static."),
+    frame("base_link_frame_id", "base_link", "Name of the body frame on /tf_static."),
     frame("mavros_vibration_frame_id", "base_link", "Frame of vibration/raw/vibration."),
 ];
 

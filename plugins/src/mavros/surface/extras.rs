@@ -46,9 +46,9 @@ pub(super) const SURFACES: &[Surface] = &[
         ],
         services: &[("configure", "mount_control/configure")],
         options: &[
-            ("negate_measured_roll", "mavros_mount_control_negate_measured_roll"),
-            ("negate_measured_pitch", "mavros_mount_control_negate_measured_pitch"),
-            ("negate_measured_yaw", "mavros_mount_control_negate_measured_yaw"),
+            ("negate_measured_roll", "mavros_mount_negate_measured_roll"),
+            ("negate_measured_pitch", "mavros_mount_negate_measured_pitch"),
+            ("negate_measured_yaw", "mavros_mount_negate_measured_yaw"),
         ],
         ..Surface::of("mavlink.mount_control")
     },
@@ -139,9 +139,9 @@ pub(super) const SURFACES: &[Surface] = &[
 ];
 
 pub(super) const PARAMS: &[ParamDef] = &[
-    switch("mavros_mount_control_negate_measured_roll", "Turn the roll that a camera mount reports."),
-    switch("mavros_mount_control_negate_measured_pitch", "Turn the pitch that a camera mount reports."),
-    switch("mavros_mount_control_negate_measured_yaw", "Turn the yaw that a camera mount reports."),
+    switch("mavros_mount_negate_measured_roll", "Turn the roll that a camera mount reports."),
+    switch("mavros_mount_negate_measured_pitch", "Turn the pitch that a camera mount reports."),
+    switch("mavros_mount_negate_measured_yaw", "Turn the yaw that a camera mount reports."),
     frame("mavros_gimbal_control_frame_id", "Frame of the messages of gimbal_control."),
     switch("mavros_gimbal_control_tf_send", "Publish a gimbal's attitude as a transform on /tf."),
     frame("mavros_gimbal_control_tf_frame_id", "Frame that a gimbal hangs in."),
