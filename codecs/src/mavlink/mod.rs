@@ -12,6 +12,7 @@ mod attitude;
 mod battery;
 mod command;
 mod control;
+mod diagnostics;
 pub mod dialect;
 mod estimator;
 mod external;
@@ -20,6 +21,7 @@ mod ftp;
 mod geoid;
 mod global_position;
 mod guard;
+mod health;
 mod home_position;
 mod imu;
 mod link;
@@ -87,6 +89,7 @@ const TELEMETRY: &[DecodeOnly] = &[
     estimator::CODEC,
     time::CODEC,
     vehicle_info::CODEC,
+    diagnostics::CODEC,
     link::CODEC,
 ];
 

@@ -5,6 +5,7 @@
 
 mod command;
 mod control;
+mod diagnostics;
 mod example;
 mod external;
 mod extras;

@@ -5,6 +5,11 @@ use rostrans_core::param::{ParamDef, ParamKind};
 use super::Surface;
 
 pub(super) const SURFACES: &[Surface] = &[
+    Surface {
+        topics: &[("diagnostics", "/diagnostics")],
+        options: &[("disable_diag", "mavros_sys_disable_diag")],
+        ..Surface::of("mavlink.diagnostics")
+    },
     Surface { services: &[("vehicle_info_get", "vehicle_info_get")], ..Surface::of("mavlink.vehicle_info") },
     Surface {
         topics: &[("timesync_status", "timesync_status"), ("time_reference", "time_reference")],
@@ -77,6 +82,12 @@ pub(super) const PARAMS: &[ParamDef] = &[
         ParamKind::Choice(&["ONBOARD_CONTROLLER", "GCS", "GENERIC"]),
         "ONBOARD_CONTROLLER",
         "What our HEARTBEAT says we are.",
+    ),
+    param(
+        "mavros_sys_disable_diag",
+        ParamKind::Bool,
+        "false",
+        "/diagnostics tells only of connection and heartbeat.",
     ),
     param(
         "mavros_time_timesync_mode",
