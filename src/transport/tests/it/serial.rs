@@ -9,6 +9,7 @@ use rostrans_core::{
 };
 use rostrans_test_pty::FarEnd;
 use rostrans_transport::Device;
+use rustix::termios::{ControlModes, tcgetattr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::harness::*;
@@ -184,6 +185,8 @@ async fn hardware_flow_control_is_asked_of_the_port() {
     let device = Device::Serial(SerialSpec { flow_control: true, ..spec });
     let mut run = Run::start(device, Framing::Mavlink, Options::default());
     assert_eq!(run.next().await, Told::Up);
+    let modes = tcgetattr(far.reader()).unwrap().control_modes;
+    assert!(modes.contains(ControlModes::CRTSCTS), "{modes:?}");
     far.write_all(&heartbeat(1, 1)).await.unwrap();
     assert_eq!(run.frame().await, heartbeat(1, 1));
     run.sink.try_send(b"back", None).unwrap();
