@@ -1,7 +1,8 @@
-"""What goes wrong in the field: reboots, clocks that jump, bad links."""
+"""What goes wrong in the field: reboots, clocks that jump, bad links, two of one name."""
 import time
 import unittest
 
+from daemon import free_port
 from vehicles import VehicleTest
 
 ARM_DISARM, SET_MESSAGE_INTERVAL = 400, 511
@@ -79,6 +80,13 @@ class MavrosFaults(VehicleTest):
         self.assertTrue(client.call("cmd/arming", "CommandBool", value=True)["success"], f"{client}\n{autopilot}")
         self.assertEqual(len([e for e in autopilot.all("command") if e["command"] == ARM_DISARM]), 1)
         self.more_poses(client)
+
+    def test_two_autopilots_with_one_system_id_are_named(self):
+        port = free_port()
+        for autopilot in ("px4", "ardupilot"):
+            self.autopilot("--link", f"udpout:127.0.0.1:{port}", "--autopilot", autopilot)
+        rostrans = self.rostrans(params=f"enable_mavros=true\nmavros_listen_port={port}\n")
+        rostrans.wait_text("two autopilots use one system id")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ use super::{
     guard::Guard,
     pace::Pace,
     stream::{Rates, Request, Requests},
+    twins::{Origin, Twins},
     uas::{MavContext, Talker, Uas},
     vehicle::{self, Vehicle},
 };
@@ -113,6 +114,8 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         requests: Requests::default(),
         boot_ms: None,
         sync_ns: None,
+        twins: Twins::default(),
+        rule: Arc::clone(&cx.rule.rule_id.0),
     }))
 }
 
@@ -146,6 +149,8 @@ struct LinkDecoder {
     boot_ms: Option<u32>,
     /// The same by its latest answer to time sync, which counts by itself.
     sync_ns: Option<i64>,
+    twins: Twins,
+    rule: Arc<str>,
 }
 
 impl Decoder for LinkDecoder {
@@ -162,6 +167,7 @@ impl Decoder for LinkDecoder {
             Heartbeat::ID => {
                 let Some(beat) = self.vehicle.heartbeat(&packet, frame.received) else { return Ok(()) };
                 self.uas.set_target_component(packet.compid);
+                self.watch_for_twins(&beat.heartbeat, frame);
                 if beat.connects {
                     (self.boot_ms, self.sync_ns) = (None, None);
                     self.start_requests(frame.received);
@@ -215,11 +221,21 @@ impl LinkDecoder {
         }
     }
 
+    fn watch_for_twins(&mut self, beat: &Heartbeat, frame: &Frame<'_>) {
+        let origin = Origin { peer: frame.peer.addr(), autopilot: beat.autopilot, kind: beat.kind };
+        let Some((other, times)) = self.twins.heartbeat(origin, frame.received) else { return };
+        let (rule, sysid) = (&self.rule, self.uas.target_system());
+        tracing::warn!(
+            %rule, sysid, %origin, %other, times,
+            "two autopilots use one system id; give one another (SYSID_THISMAV, MAV_SYS_ID)"
+        );
+    }
+
     /// Notices a restart that was quicker than the connection timeout.
     fn clock(&mut self, boot_ms: u32, at: Instant) {
         let restarted = self.boot_ms.is_some_and(|last| boot_ms.saturating_add(REBOOT_MARGIN_MS) < last);
         self.boot_ms = Some(boot_ms);
-        if restarted && self.vehicle.is_connected(at) {
+        if restarted && self.vehicle.is_connected(at) && !self.twins.are_two(at) {
             self.sync_ns = None;
             self.start_requests(at);
         }
@@ -234,7 +250,7 @@ impl LinkDecoder {
         let last = self.sync_ns.replace(remote_ns);
         let restarted =
             last.is_some_and(|last| remote_ns.saturating_add(i64::from(REBOOT_MARGIN_MS) * 1_000_000) < last);
-        if restarted && self.vehicle.is_connected(at) {
+        if restarted && self.vehicle.is_connected(at) && !self.twins.are_two(at) {
             self.boot_ms = None;
             self.start_requests(at);
         }

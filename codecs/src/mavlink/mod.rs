@@ -41,6 +41,7 @@ mod sys_status;
 mod time;
 mod timesync;
 mod transaction;
+mod twins;
 mod uas;
 mod value;
 mod vehicle;
