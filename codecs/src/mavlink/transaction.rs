@@ -72,15 +72,16 @@ pub(super) struct Patience {
 
 /// Commands that were sent and not answered yet.
 ///
-/// An acknowledgement names only the command's number. So there is one open command of a number; and one that differs
-/// from another of that number which nobody answered in time is held back until a late answer to that has had time
-/// to arrive.
+/// An acknowledgement names only the command's number. So there is one open command of a number; and while answers to
+/// an earlier, different one of that number may still be on their way (nobody answered it in time, or it was sent more
+/// than once), nothing that comes counts as the answer. A command that may be repeated is sent at once all the same
+/// (disarming does not wait) and again when answers count; any other is held back until then.
 #[derive(Debug)]
 pub(super) struct Transactions<T> {
     patience: Patience,
     open: Vec<Open<T>>,
-    /// Commands that were given up, with the time from which their answers no longer matter.
-    given_up: Vec<(Command, Instant)>,
+    /// Commands to which further answers may come, with the time from which none will.
+    late: Vec<(Command, Instant)>,
 }
 
 #[derive(Debug)]
@@ -89,8 +90,10 @@ struct Open<T> {
     token: T,
     /// May be sent again.
     repeat: bool,
-    /// Sent at least once.
-    sent: bool,
+    /// How often it was sent.
+    sent: u32,
+    /// From when an acknowledgement is its own.
+    acks_from: Instant,
     progress: bool,
     retries_left: u32,
     /// When to send, the first time or again.
@@ -113,7 +116,7 @@ pub(super) enum Step<T> {
 
 impl<T> Transactions<T> {
     pub(super) fn new(patience: Patience) -> Self {
-        Self { patience, open: Vec::new(), given_up: Vec::new() }
+        Self { patience, open: Vec::new(), late: Vec::new() }
     }
 
     /// Takes a command at `now`; [`Transactions::step`] then says when to send it.
@@ -124,19 +127,19 @@ impl<T> Transactions<T> {
         if self.open.iter().any(|open| open.command.number() == number) {
             return Err(token);
         }
-        self.given_up.retain(|(_, until)| *until > now);
-        let late = self
-            .given_up
-            .iter()
-            .filter(|(other, _)| other.number() == number && !other.asks_the_same(&command));
-        let send_at = late.map(|(_, until)| *until).max().unwrap_or(now);
+        self.late.retain(|(_, until)| *until > now);
+        let late =
+            self.late.iter().filter(|(other, _)| other.number() == number && !other.asks_the_same(&command));
+        let acks_from = late.map(|(_, until)| *until).max().unwrap_or(now);
         let retries_left = if repeat { self.patience.retries } else { 0 };
-        let due = send_at + self.patience.timeout;
+        let send_at = if retries_left > 0 { now } else { acks_from };
+        let due = acks_from + self.patience.timeout;
         self.open.push(Open {
             command,
             token,
             repeat,
-            sent: false,
+            sent: 0,
+            acks_from,
             progress: false,
             retries_left,
             send_at: Some(send_at),
@@ -156,7 +159,9 @@ impl<T> Transactions<T> {
         if !names_us(ack.target_system, own.0) || !names_us(ack.target_component, own.1) {
             return None;
         }
-        let index = self.open.iter().position(|open| open.sent && open.command.number() == ack.command)?;
+        let is_for =
+            |open: &Open<T>| open.sent > 0 && open.acks_from <= now && open.command.number() == ack.command;
+        let index = self.open.iter().position(is_for)?;
         if ack.result == IN_PROGRESS && self.patience.wait_in_progress {
             if let Some(open) = self.open.get_mut(index) {
                 // The vehicle has it and works on it.
@@ -166,24 +171,30 @@ impl<T> Transactions<T> {
             }
             return None;
         }
-        Some((self.open.swap_remove(index).token, Outcome::of(ack.result)))
+        let open = self.open.swap_remove(index);
+        if open.sent > 1 {
+            // Each of them may be answered.
+            self.late.push((open.command, now + LATE));
+        }
+        Some((open.token, Outcome::of(ack.result)))
     }
 
     /// What is to be done at `now`; ask until there is nothing.
     pub(super) fn step(&mut self, now: Instant) -> Option<Step<T>> {
         if let Some(index) = self.open.iter().position(|open| open.due <= now) {
             let open = self.open.swap_remove(index);
-            self.given_up.push((open.command, now + LATE));
+            self.late.push((open.command, now + LATE));
             return Some(Step::Done(open.token, Outcome::TIMED_OUT));
         }
         let open = self.open.iter_mut().find(|open| open.send_at.is_some_and(|at| at <= now))?;
-        if open.sent {
+        if open.sent > 0 {
             open.command.again();
             open.retries_left -= 1;
         }
-        open.sent = true;
+        open.sent += 1;
         let more = open.repeat && !open.progress && open.retries_left > 0;
-        open.send_at = more.then(|| now + RETRY);
+        let again = if open.acks_from > now { open.acks_from } else { now + RETRY };
+        open.send_at = more.then_some(again);
         Some(Step::Send(open.command.clone()))
     }
 
@@ -200,7 +211,7 @@ impl<T> Transactions<T> {
 
 /// Until a command is sent again.
 const RETRY: Duration = Duration::from_millis(1500);
-/// How late an answer to a command that was given up may come.
+/// How late a further answer may come to a command that was given up, or that was sent more than once.
 const LATE: Duration = Duration::from_millis(1500);
 /// `MAV_RESULT`.
 const ACCEPTED: u8 = 0;
@@ -320,16 +331,45 @@ mod tests {
         let mut transactions = Transactions::new(PATIENCE);
         transactions.begin(command(400, 1.0), 'a', true, start).unwrap();
         run(&mut transactions, start, 0, 5000);
-        // Disarm, right after arming was given up: its answer, still on its way, must not stand for this.
+        // Disarming, right after arming was given up, goes out at once; but the answer to arming, still on its way,
+        // must not stand for it. The one to its repetition does.
         transactions.begin(command(400, 0.0), 'b', true, start + ms(5100)).unwrap();
-        assert_eq!(run(&mut transactions, start, 5100, 6400), (vec![], vec![]));
+        assert_eq!(run(&mut transactions, start, 5100, 6400), (vec![(5100, 1)], vec![]));
         assert_eq!(transactions.acknowledged(&ack(400, 0), OWN, start + ms(6400)), None);
-        assert_eq!(run(&mut transactions, start, 6500, 6500).0, [(6500, 1)]);
+        assert_eq!(run(&mut transactions, start, 6500, 6500).0, [(6500, 2)]);
         assert!(transactions.acknowledged(&ack(400, 0), OWN, start + ms(6600)).is_some());
         // The same again may be answered by either.
         transactions.begin(command(21, 1.0), 'c', true, start + ms(7000)).unwrap();
         run(&mut transactions, start, 7000, 12_000);
         transactions.begin(command(21, 1.0), 'd', true, start + ms(12_100)).unwrap();
         assert_eq!(run(&mut transactions, start, 12_100, 12_100).0, [(12_100, 1)]);
+    }
+
+    #[test]
+    fn what_must_not_be_done_twice_waits_until_late_answers_are_over() {
+        let start = Instant::now();
+        let mut transactions = Transactions::new(PATIENCE);
+        transactions.begin(command(183, 1.0), 'a', false, start).unwrap();
+        run(&mut transactions, start, 0, 5000);
+        transactions.begin(command(183, 2.0), 'b', false, start + ms(5100)).unwrap();
+        assert_eq!(run(&mut transactions, start, 5100, 6400), (vec![], vec![]));
+        assert_eq!(transactions.acknowledged(&ack(183, 0), OWN, start + ms(6400)), None);
+        assert_eq!(run(&mut transactions, start, 6500, 6500).0, [(6500, 1)]);
+        assert!(transactions.acknowledged(&ack(183, 0), OWN, start + ms(6600)).is_some());
+    }
+
+    #[test]
+    fn second_answer_to_a_repeated_command_does_not_complete_the_next() {
+        let start = Instant::now();
+        let mut transactions = Transactions::new(PATIENCE);
+        transactions.begin(command(400, 1.0), 'a', true, start).unwrap();
+        assert_eq!(run(&mut transactions, start, 0, 1500).0.len(), 2);
+        assert!(transactions.acknowledged(&ack(400, 0), OWN, start + ms(1600)).is_some());
+        transactions.begin(command(400, 0.0), 'b', true, start + ms(1700)).unwrap();
+        assert_eq!(run(&mut transactions, start, 1700, 1700).0, [(1700, 1)]);
+        assert_eq!(transactions.acknowledged(&ack(400, 0), OWN, start + ms(1800)), None, "that of arming");
+        assert_eq!(run(&mut transactions, start, 1800, 3200).0, [(3100, 2)]);
+        let denied = Outcome { success: false, result: 2 };
+        assert_eq!(transactions.acknowledged(&ack(400, 2), OWN, start + ms(3300)), Some(('b', denied)));
     }
 }
