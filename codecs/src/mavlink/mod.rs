@@ -34,6 +34,7 @@ mod raw;
 mod rc;
 mod relay;
 mod ros;
+mod setpoint;
 mod state;
 mod statustext;
 mod stream;

@@ -13,6 +13,7 @@ use std::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed},
     },
+    time::{Duration, Instant},
 };
 
 use bytes::BytesMut;
@@ -29,6 +30,7 @@ use super::{
     geoid::{self, GeoidGrid},
     guard::Guard,
     ros,
+    setpoint::{self, Setpoints},
 };
 
 /// The vehicles of one registry.
@@ -106,6 +108,8 @@ pub(super) struct Uas {
     old_protocol: AtomicBool,
     /// Frames are signed and have to be.
     guard: Option<Guard>,
+    /// Setpoints that go to it.
+    setpoints: Setpoints,
     /// Where its frames come from.
     peer: Mutex<Option<SocketAddr>>,
 }
@@ -124,6 +128,7 @@ impl Uas {
             grid: OnceLock::new(),
             old_protocol: AtomicBool::new(false),
             guard,
+            setpoints: Setpoints::default(),
             peer: Mutex::new(None),
         }
     }
@@ -237,6 +242,11 @@ impl Uas {
         self.guard.as_ref()
     }
 
+    /// For how long setpoints have been going to the vehicle; `None` when none goes now.
+    pub(super) fn streaming(&self, now: Instant) -> Option<Duration> {
+        self.setpoints.streaming(now)
+    }
+
     /// The UDP address the vehicle's frames come from.
     pub(super) fn peer(&self) -> Option<SocketAddr> {
         *self.peer.lock().unwrap_or_else(PoisonError::into_inner)
@@ -304,6 +314,9 @@ impl Talker {
             write_v2(&mut self.frame, from, M::ID, &self.payload, M::CRC_EXTRA)
         };
         if written.is_ok() {
+            if const { setpoint::is_setpoint(M::ID) } {
+                self.uas.setpoints.sent(out.received());
+            }
             out.send_to(&self.frame, to);
         }
         written.is_ok()

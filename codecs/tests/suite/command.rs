@@ -7,7 +7,7 @@ use rostrans_core::codec::CallId;
 use rostrans_mavlink::Packet;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, PEER, heartbeat, hex, v2, zero};
+use crate::support::{Bench, PEER, heartbeat, hex, lines, v2, zero};
 
 const PX4: u8 = 12;
 const ARDUPILOT: u8 = 3;
@@ -104,6 +104,69 @@ fn broadcast_is_for_all_and_answered_at_once() {
     assert_eq!(answer(&mut bench, call), json!({"success": true, "result": 0}));
     let [m] = sent::<CommandLong>(&mut bench).try_into().unwrap();
     assert_eq!((m.target_system, m.target_component, m.confirmation), (0, 0, 0));
+}
+
+#[test]
+fn progress_extends_the_wait_for_the_answer() {
+    let mut bench = connected("mavlink.cmd", PX4);
+    let call = bench.call("takeoff", &json!({"altitude": 10.0}));
+    for _ in 0..3 {
+        bench.pass(Duration::from_secs(4));
+        bench.message(&ack(22, 5));
+        assert_eq!(bench.answers(), []);
+    }
+    bench.message(&ack(22, 0));
+    assert_eq!(answer(&mut bench, call), json!({"success": true, "result": 0}));
+}
+
+#[test]
+fn answers_of_and_to_others_do_not_count() {
+    let mut bench = connected("mavlink.cmd", PX4);
+    let call = bench.call("arming", &json!({"value": true}));
+    bench.frame(&v2(2, 1, &ack(400, 2))).unwrap();
+    bench.message(&CommandAck { target_system: 255, target_component: 190, ..ack(400, 2) });
+    bench.message(&ack(22, 2));
+    assert_eq!(bench.answers(), []);
+    bench.message(&CommandAck { target_system: 1, target_component: 191, ..ack(400, 0) });
+    assert_eq!(answer(&mut bench, call), json!({"success": true, "result": 0}));
+}
+
+#[test]
+fn late_answer_to_arming_does_not_stand_for_disarming() {
+    let mut bench = connected("mavlink.cmd", PX4);
+    let arming = bench.call("arming", &json!({"value": true}));
+    bench.pass(Duration::from_millis(5000));
+    assert_eq!(answer(&mut bench, arming), json!({"success": false, "result": 4}));
+    bench.sent();
+    let disarming = bench.call("arming", &json!({"value": false}));
+    assert_eq!(bench.sent().len(), 1, "disarming does not wait");
+    bench.message(&ack(400, 0));
+    assert_eq!(bench.answers(), []);
+    bench.pass(Duration::from_millis(1500));
+    assert_eq!(sent::<CommandLong>(&mut bench)[0].confirmation, 2);
+    bench.message(&ack(400, 0));
+    assert_eq!(answer(&mut bench, disarming), json!({"success": true, "result": 0}));
+}
+
+#[test]
+fn autopilots_that_may_not_acknowledge_are_not_waited_for() {
+    const GENERIC: u8 = 0;
+    let mut bench = connected("mavlink.cmd", GENERIC);
+    let command = bench.call("command", &json!({"command": 183}));
+    assert_eq!(answer(&mut bench, command), json!({"success": true, "result": 0}));
+    let confirmed = bench.call("command", &json!({"command": 183, "confirmation": 1}));
+    assert_eq!(bench.answers(), []);
+    bench.message(&ack(183, 3));
+    assert_eq!(answer(&mut bench, confirmed), json!({"success": false, "result": 3}));
+    assert_eq!(bench.sent().len(), 2);
+}
+
+#[test]
+fn broadcast_that_nobody_hears_fails() {
+    let mut bench = Bench::new("mavlink.cmd", json!({}));
+    let call = bench.call("command", &json!({"broadcast": true, "command": 511}));
+    assert_eq!(answer(&mut bench, call), json!({"success": false, "result": 4}));
+    assert!(lines()[0].contains("nobody was heard yet"));
 }
 
 #[test]

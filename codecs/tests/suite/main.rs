@@ -14,6 +14,7 @@ mod generic;
 mod golden;
 mod link;
 mod mission;
+mod offboard;
 mod param;
 mod property;
 mod service;

@@ -33,9 +33,11 @@ use serde_json::Value;
 
 mod frame;
 mod json;
+mod lines;
 
 pub(crate) use frame::{heartbeat, hex, v1, v2, v2_raw, zero};
 pub(crate) use json::{assert_close, assert_has, numbers};
+pub(crate) use lines::lines;
 
 /// Nanoseconds since the epoch at which every test starts.
 pub(crate) const START_NS: i64 = 1_700_000_000_123_456_789;
@@ -135,6 +137,7 @@ impl Bench {
     }
 
     fn from_registry(codecs: &CodecRegistry, rule: &ForwardRule, now: Instant) -> Self {
+        lines::keep();
         let link = &rule.links[0];
         let codec = codecs.get(link.codec.as_ref().unwrap().as_str()).unwrap();
         let decoder = codec.decoder(&CodecContext { rule, link, types: &types() }).unwrap();

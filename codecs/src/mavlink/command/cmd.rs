@@ -25,6 +25,7 @@ use crate::{
     mavlink::{
         DecodeOnly,
         dialect::{CommandAck, Heartbeat, Message},
+        mode,
         relay::{TALKS, service},
         transaction::{Command, Outcome, Patience, Step, Transactions},
         uas::{MavContext, Talker, Uas},
@@ -37,7 +38,8 @@ use crate::{
 /// autopilot, answered with the result of its COMMAND_ACK.
 ///
 /// Different commands run beside each other; a second one of a number is answered "temporarily rejected" while the
-/// first is open. Silence is answered "failed" after `command_ack_timeout`, and at once when no vehicle was heard. What
+/// first is open. Broadcasts, and commands without confirmation to autopilots other than PX4 and ArduPilot, are answered
+/// when they are sent, as in MAVROS. Silence is answered "failed" after `command_ack_timeout`, and at once when no vehicle was heard. What
 /// may be done twice is sent again up to `command_retries` times, with the confirmation counted up; what comes through
 /// `cmd/command`, `cmd/command_int` and `cmd/trigger_control` never is.
 ///
@@ -152,10 +154,13 @@ impl Decoder for Cmd {
             answer(token, Outcome::TIMED_OUT, out);
             return Ok(());
         }
-        // In MAVROS, command_int never waits.
-        if broadcast || (self.exact && service.0 == COMMAND_INT) {
-            self.send(&command, out);
-            answer(token, Outcome { success: true, result: 0 }, out);
+        if broadcast || !self.is_answered(&command, service) {
+            let sent = self.send(&command, out);
+            if !sent {
+                let (rule, command) = (&self.rule, command.number());
+                tracing::warn!(%rule, command, "command refused: nobody was heard yet, so there is nobody to send to");
+            }
+            answer(token, if sent { Outcome::of(0) } else { Outcome::TIMED_OUT }, out);
         } else if let Err(token) = self.transactions.begin(command, token, repeat, now) {
             answer(token, Outcome::BUSY, out);
         } else {
@@ -189,20 +194,32 @@ impl Cmd {
         }
     }
 
+    /// Whether the vehicle will acknowledge a command. PX4 and ArduPilot acknowledge all of them; of others MAVROS
+    /// expects it only when a confirmation is given, and programs for them rely on that.
+    fn is_answered(&self, command: &Command, service: Port) -> bool {
+        // In MAVROS, command_int never waits.
+        let waits = !self.exact || service != Port(COMMAND_INT);
+        let confirmed = matches!(command, Command::Long(m) if m.confirmation != 0);
+        waits && (confirmed || matches!(self.vehicle.autopilot, mode::PX4 | mode::ARDUPILOT))
+    }
+
     fn step(&mut self, now: Instant, out: &mut Emit<'_>) {
         while let Some(step) = self.transactions.step(now) {
             match step {
-                Step::Send(command) => self.send(&command, out),
+                Step::Send(command) => {
+                    self.send(&command, out);
+                }
                 Step::Done(token, outcome) => answer(token, outcome, out),
             }
         }
     }
 
-    fn send(&mut self, command: &Command, out: &mut Emit<'_>) {
+    /// False when there is nobody to send to.
+    fn send(&mut self, command: &Command, out: &mut Emit<'_>) -> bool {
         match command {
             Command::Long(m) => self.talker.send(m, out),
             Command::Int(m) => self.talker.send(m, out),
-        };
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::DecodeOnly;
 
 mod cmd;
+mod refusal;
 mod requests;
 mod set_mode;
 

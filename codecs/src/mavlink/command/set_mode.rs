@@ -1,11 +1,12 @@
 //! `mavlink.set_mode`: flight modes and data streams, which are asked for without an answer.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use rostrans_cdr::{CdrBytes, from_cdr};
 use rostrans_core::{
     codec::{CallId, CodecError, CodecInfo, DecodeError, Decoder, EncodeError, Interest, Port},
     emit::Emit,
+    throttle::LogThrottle,
     transport::Frame,
 };
 use rostrans_msgs::{
@@ -16,10 +17,11 @@ use rostrans_msgs::{
     },
 };
 
+use super::refusal::Watch;
 use crate::{
     mavlink::{
         DecodeOnly,
-        dialect::{CommandAck, Heartbeat, Message, RequestDataStream, SetMode},
+        dialect::{CommandAck, Heartbeat, Message, RequestDataStream, SetMode, Statustext},
         mode,
         relay::{TALKS, service},
         uas::{MavContext, Talker, Uas},
@@ -29,16 +31,17 @@ use crate::{
 };
 
 /// `set_mode` to SET_MODE and `set_stream_rate` to REQUEST_DATA_STREAM. `mode_sent` tells that the mode was known and
-/// sent, as in MAVROS; whether the vehicle takes it shows in `state`, and a refusal in the log.
+/// sent, as in MAVROS; whether the vehicle takes it shows in `state`. A refusal is in the log with what the vehicle says
+/// about it, and so is OFFBOARD without the stream of setpoints that PX4 asks for.
 ///
-/// Source: MAVLink common, SET_MODE (11), REQUEST_DATA_STREAM (66), COMMAND_ACK (77) of command 176.
+/// Source: MAVLink common, SET_MODE (11), REQUEST_DATA_STREAM (66), COMMAND_ACK (77) of command 176, STATUSTEXT (253).
 pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
 
 const INFO: CodecInfo = CodecInfo {
     name: "mavlink.set_mode",
     doc: "flight modes and data streams",
     services: &[service::<SetModeService>("set_mode"), service::<StreamRate>("set_stream_rate")],
-    interest: Interest::Tags(&[Heartbeat::ID, CommandAck::ID]),
+    interest: Interest::Tags(&[Heartbeat::ID, CommandAck::ID, Statustext::ID]),
     options: &[vehicle::SYSID, vehicle::COMPID, vehicle::CONN_TIMEOUT],
     ..TALKS
 };
@@ -51,7 +54,8 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         uas: Arc::clone(&cx.uas),
         talker: Talker::new(cx),
         base_mode: 0,
-        asked: None,
+        watch: Watch::default(),
+        no_stream: LogThrottle::new(),
     }))
 }
 
@@ -62,8 +66,8 @@ struct ModeDecoder {
     talker: Talker,
     /// `base_mode` of the last heartbeat.
     base_mode: u8,
-    /// The mode that was asked for last, until the vehicle answers.
-    asked: Option<String>,
+    watch: Watch,
+    no_stream: LogThrottle,
 }
 
 impl Decoder for ModeDecoder {
@@ -75,7 +79,18 @@ impl Decoder for ModeDecoder {
                     self.base_mode = beat.heartbeat.base_mode;
                 }
             }
-            CommandAck::ID => self.acknowledged(&CommandAck::decode(packet.payload)),
+            CommandAck::ID => {
+                let ack = CommandAck::decode(packet.payload);
+                if let Some(refusal) = self.watch.acknowledged(&ack, self.uas.own_ids(), frame.received) {
+                    refusal.log(&self.rule);
+                }
+            }
+            Statustext::ID => {
+                let text = Statustext::decode(packet.payload);
+                if let Some(reason) = self.watch.text(&text, frame.received) {
+                    tracing::warn!(rule = %self.rule, %reason, "the vehicle says about the mode it refused");
+                }
+            }
             _ => {}
         }
         Ok(())
@@ -104,7 +119,10 @@ impl Decoder for ModeDecoder {
                     req_stream_id: request.stream_id,
                     start_stop: request.on_off.into(),
                 };
-                self.talker.send(&message, out);
+                if !self.talker.send(&message, out) {
+                    let rule = &self.rule;
+                    tracing::warn!(%rule, "set_stream_rate had no effect: no vehicle was heard yet");
+                }
                 out.answer(call, &StreamRateResponse::default());
             }
         }
@@ -117,12 +135,33 @@ impl ModeDecoder {
     fn set_mode(&mut self, request: &SetModeRequest, out: &mut Emit<'_>) -> bool {
         let Some(message) = self.message(request, out) else { return false };
         let sent = self.talker.send(&message, out);
-        self.asked = sent.then(|| request.custom_mode.clone());
-        if !sent {
+        if sent {
+            self.watch.asked(&request.custom_mode, out.received());
+            self.tell_missing_stream(&message, out);
+        } else {
             let rule = &self.rule;
             tracing::warn!(%rule, "set_mode failed: no vehicle was heard yet, so there is nobody to send to");
         }
         sent
+    }
+
+    /// PX4 takes OFFBOARD only when setpoints have been coming for a while.
+    fn tell_missing_stream(&mut self, message: &SetMode, out: &Emit<'_>) {
+        if self.vehicle.autopilot != mode::PX4 || message.custom_mode != OFFBOARD {
+            return;
+        }
+        let now = out.received();
+        let problem = match self.uas.streaming(now) {
+            None => "no setpoints are coming",
+            Some(since) if since < STREAM => "setpoints have been coming for less than a second",
+            Some(_) => return,
+        };
+        if let Some(count) = self.no_stream.event(now) {
+            tracing::warn!(
+                rule = %self.rule, count, problem,
+                "OFFBOARD will be refused; first publish setpoints at 20 Hz or more, for a second at least, and go on"
+            );
+        }
     }
 
     fn message(&self, request: &SetModeRequest, out: &Emit<'_>) -> Option<SetMode> {
@@ -146,21 +185,6 @@ impl ModeDecoder {
         let base_mode = request.base_mode | kept | mode::CUSTOM_MODE_ENABLED;
         Some(SetMode { custom_mode, target_system, base_mode })
     }
-
-    /// Tells why a mode was refused: MAVROS users wonder about `mode_sent: true` without effect.
-    fn acknowledged(&mut self, ack: &CommandAck) {
-        if ack.command != DO_SET_MODE {
-            return;
-        }
-        let Some(mode) = self.asked.take() else { return };
-        if ack.result != 0 {
-            let (rule, result) = (&self.rule, ack.result);
-            tracing::warn!(
-                %rule, %mode, result, meaning = result_name(result),
-                "the vehicle refused the mode; statustext/recv may say why, OFFBOARD needs a stream of setpoints first"
-            );
-        }
-    }
 }
 
 /// A mode given as a number: decimal, `0x` and hexadecimal, or `0` and octal. Only of vehicles whose modes are known.
@@ -176,22 +200,11 @@ fn whole(autopilot: u8, kind: u8, text: &str) -> Option<u32> {
     }
 }
 
-/// `MAV_RESULT` in words.
-fn result_name(result: u8) -> &'static str {
-    match result {
-        1 => "temporarily rejected",
-        2 => "denied",
-        3 => "unsupported",
-        4 => "failed",
-        5 => "in progress",
-        6 => "cancelled",
-        _ => "refused",
-    }
-}
-
 const SET_MODE: Port = Port(0);
-/// `MAV_CMD_DO_SET_MODE`: what vehicles acknowledge SET_MODE as.
-const DO_SET_MODE: u16 = 176;
+/// PX4's OFFBOARD (main mode 6).
+const OFFBOARD: u32 = 6 << 16;
+/// For how long PX4 wants setpoints before OFFBOARD.
+const STREAM: Duration = Duration::from_secs(1);
 /// `MAV_MODE_FLAG`.
 const ARMED: u8 = 128;
 const HIL: u8 = 32;
