@@ -13,6 +13,7 @@ pub(crate) struct Meant(
 
 /// In both modes.
 pub(crate) const ALWAYS: &[Meant] = &[
+    Meant("", "/diagnostics", "surplus", "the recording left it out"),
     Meant(
         "",
         "/uas1/mavlink_source",
