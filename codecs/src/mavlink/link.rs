@@ -22,7 +22,7 @@ use super::{
     geoid::GeoidGrid,
     guard::Guard,
     pace::Pace,
-    stream::{Rates, Request, Requests},
+    stream::{Rates, Request, Requests, parse_intervals},
     twins::{Origin, Twins},
     uas::{MavContext, Talker, Uas},
     vehicle::{self, Vehicle},
@@ -72,6 +72,10 @@ const INFO: CodecInfo = CodecInfo {
         ),
         ("imu_rate", "attitude and sensors per second, 0 asks for none; default 50"),
         ("stream_rate", "data streams of ArduPilot per second, 0 asks for none; default 10"),
+        (
+            "message_intervals",
+            "further messages with their rates in hertz: 31:100, HIGHRES_IMU:50; 0 stops one; default none",
+        ),
         ("request_streams", "false asks for nothing; default true"),
         ("protocol", "what is sent: v2.0 or v1.0 (MAVLink 1); default v2.0"),
         (
@@ -111,6 +115,10 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
             stream_hz: options.int("stream_rate", 10, 0..=1000)?,
         },
         request_streams: options.flag("request_streams", true)?,
+        wanted: parse_intervals(options.text("message_intervals", "")?).map_err(|part| {
+            let problem = format!("'{part}' is no <message>:<rate in Hz>, such as 31:100 or HIGHRES_IMU:50");
+            CodecError::Option { option: "message_intervals".to_owned(), problem }
+        })?,
         requests: Requests::default(),
         boot_ms: None,
         sync_ns: None,
@@ -144,6 +152,8 @@ struct LinkDecoder {
     kind: u8,
     rates: Rates,
     request_streams: bool,
+    /// Messages that the user asks for.
+    wanted: Vec<Request>,
     requests: Requests,
     /// Last time since boot; it goes back when the autopilot restarts.
     boot_ms: Option<u32>,
@@ -217,7 +227,7 @@ impl Decoder for LinkDecoder {
 impl LinkDecoder {
     fn start_requests(&mut self, now: Instant) {
         if self.request_streams {
-            self.requests.start(self.vehicle.autopilot, self.rates, now);
+            self.requests.start(self.vehicle.autopilot, self.rates, &self.wanted, now);
         }
     }
 

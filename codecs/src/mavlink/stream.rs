@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use rostrans_mavlink::message_named;
+
 use super::{
     dialect::{
         Altitude, AttitudeQuaternion, EstimatorStatus, ExtendedSysState, GlobalPositionInt, HighresImu,
@@ -54,8 +56,16 @@ struct HomeRequest {
 
 impl Requests {
     /// Starts anew for an autopilot that appeared at `now`.
-    pub(super) fn start(&mut self, autopilot: u8, rates: Rates, now: Instant) {
-        let pending = if autopilot == mode::ARDUPILOT { ardupilot(rates) } else { px4(rates) };
+    ///
+    /// `wanted` has what the user asks for, after which the usual rate of such a message is not asked for.
+    pub(super) fn start(&mut self, autopilot: u8, rates: Rates, wanted: &[Request], now: Instant) {
+        let mut pending = if autopilot == mode::ARDUPILOT { ardupilot(rates) } else { px4(rates) };
+        let msgid = |request: &Request| match request {
+            Request::Interval { msgid, .. } => Some(*msgid),
+            _ => None,
+        };
+        pending.retain(|usual| msgid(usual).is_none() || wanted.iter().all(|w| msgid(w) != msgid(usual)));
+        pending.extend_from_slice(wanted);
         let home = Some(HomeRequest { due: now + HOME_DELAY, old_style: false });
         *self = Self { pending, home, ..Self::default() };
     }
@@ -135,6 +145,24 @@ impl Requests {
     }
 }
 
+/// Reads `31:100, HIGHRES_IMU:50`: messages by id or name, each with its rate in hertz; 0 stops it.
+///
+/// **Errors**: the part that is no such pair.
+pub(super) fn parse_intervals(text: &str) -> Result<Vec<Request>, String> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(|part| parse_interval(part).ok_or_else(|| part.to_owned())).collect()
+}
+
+fn parse_interval(part: &str) -> Option<Request> {
+    let (message, rate) = part.split_once(':')?;
+    let message = message.trim();
+    let by_id = message.parse::<u32>().ok().filter(|id| *id < 1 << 24);
+    let msgid = by_id.or_else(|| Some(message_named(message)?.msgid))?;
+    let hz = rate.trim().parse::<f32>().ok().filter(|hz| (0.0..=10_000.0).contains(hz))?;
+    // -1 stops a message; 0 would mean its default rate.
+    Some(Request::Interval { msgid, interval_us: if hz > 0.0 { 1e6 / hz } else { -1.0 } })
+}
+
 /// Message intervals: the sensors at the wanted rate, the rest as PX4 itself sends it to a companion computer, so
 /// that a thin ground station link is raised and nothing is lowered.
 fn px4(rates: Rates) -> Vec<Request> {
@@ -206,7 +234,7 @@ mod tests {
     fn run(autopilot: u8, seconds: u64, ack: bool, attitude: bool) -> Vec<(u64, Request)> {
         let start = Instant::now();
         let mut requests = Requests::default();
-        requests.start(autopilot, RATES, start);
+        requests.start(autopilot, RATES, &[], start);
         let mut sent = Vec::new();
         for step in 0..seconds * 10 {
             if attitude {
@@ -251,7 +279,7 @@ mod tests {
     fn rejected_for_now_is_asked_again_and_refused_is_not() {
         let start = Instant::now();
         let mut requests = Requests::default();
-        requests.start(mode::PX4, RATES, start);
+        requests.start(mode::PX4, RATES, &[], start);
         let first = requests.poll(start);
         requests.acknowledged(TEMPORARILY_REJECTED);
         assert_eq!(requests.poll(start + ms(500)), None);
@@ -287,10 +315,25 @@ mod tests {
         assert_eq!(sent, [(2000, Request::Home), (12_000, Request::HomeOldStyle), (22_000, Request::Home)]);
         let start = Instant::now();
         let mut requests = Requests::default();
-        requests.start(mode::PX4, Rates { imu_hz: 0, stream_hz: 0 }, start);
+        requests.start(mode::PX4, Rates { imu_hz: 0, stream_hz: 0 }, &[], start);
         requests.home_arrived();
         let later: Vec<Request> = (0..600).filter_map(|s| requests.poll(start + ms(s * 1000))).collect();
         assert!(!later.contains(&Request::Home));
+    }
+
+    #[test]
+    fn wanted_messages_are_asked_for_instead_of_the_usual_rate() {
+        let wanted = parse_intervals("31:100, highres_imu: 50, 230:0,").unwrap();
+        let of = |msgid, interval_us| Request::Interval { msgid, interval_us };
+        assert_eq!(wanted, [of(31, 10_000.0), of(105, 20_000.0), of(230, -1.0)]);
+        let start = Instant::now();
+        let mut requests = Requests::default();
+        requests.start(mode::PX4, RATES, &wanted, start);
+        assert_eq!(requests.pending.len(), 11, "each message once");
+        assert_eq!(requests.pending[8..], wanted);
+        for bad in ["31", "31:", "NO_SUCH:5", "31:-1", "31:x", "99999999:1"] {
+            assert_eq!(parse_intervals(&format!("30:1,{bad}")), Err(bad.to_owned()));
+        }
     }
 
     #[test]

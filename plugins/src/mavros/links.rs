@@ -44,6 +44,7 @@ pub(super) fn of_vehicle(
     option(&mut talk, "conn_timeout", timeout.into());
     option(&mut talk, "heartbeat_rate", settings.number("mavros_sys_heartbeat_rate").into());
     option(&mut talk, "heartbeat_mav_type", settings.text("mavros_sys_heartbeat_mav_type").into());
+    option(&mut talk, "message_intervals", settings.text("mavros_message_intervals").into());
     option(&mut talk, "protocol", settings.text("fcu_protocol").into());
     option(&mut talk, "signing_key", settings.text("mavros_signing_key").into());
     option(&mut talk, "geoid_file", settings.text("mavros_geoid_file").into());

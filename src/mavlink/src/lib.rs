@@ -35,7 +35,7 @@ pub use self::{
     framer::{Event, Fault, Frames, Piece, Pieces, Stream, frames},
     packet::{Packet, Version},
     sign::{Key, Refusal, SignTime, Signing},
-    table::{MessageInfo, message},
+    table::{MessageInfo, message, message_named},
     write::{Sender, WriteError, write_v1, write_v2, write_v2_signed},
 };
 

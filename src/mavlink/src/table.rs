@@ -32,6 +32,11 @@ pub fn message(msgid: u32) -> Option<&'static MessageInfo> {
     MESSAGES.get(usize::from(slot.checked_sub(1)?))
 }
 
+/// The message of that name, e.g. `HIGHRES_IMU`; upper and lower case are the same.
+pub fn message_named(name: &str) -> Option<&'static MessageInfo> {
+    MESSAGES.iter().find(|info| info.name.eq_ignore_ascii_case(name))
+}
+
 pub(crate) const fn info(
     msgid: u32,
     name: &'static str,

@@ -54,6 +54,12 @@ pub(super) const PARAMS: &[ParamDef] = &[
         "MAVLink version of what is sent; both are understood.",
     ),
     param(
+        "mavros_message_intervals",
+        ParamKind::Text,
+        "",
+        "Messages to ask the vehicle for, by id or name, each with its rate in Hz: 31:100, HIGHRES_IMU:50; 0 stops one.",
+    ),
+    param(
         "mavros_signing_key",
         ParamKind::Text,
         "",
