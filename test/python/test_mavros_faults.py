@@ -1,8 +1,10 @@
-"""What goes wrong in the field: reboots, clocks that jump, bad links, two of one name."""
+"""What goes wrong in the field: reboots, clocks that jump, bad links, two of one name, forgery."""
+import os
 import time
 import unittest
 
 from daemon import free_port
+from peers import eventually
 from vehicles import VehicleTest
 
 ARM_DISARM, SET_MESSAGE_INTERVAL = 400, 511
@@ -87,6 +89,27 @@ class MavrosFaults(VehicleTest):
             self.autopilot("--link", f"udpout:127.0.0.1:{port}", "--autopilot", autopilot)
         rostrans = self.rostrans(params=f"enable_mavros=true\nmavros_listen_port={port}\n")
         rostrans.wait_text("two autopilots use one system id")
+
+    def test_unsigned_packets_on_a_signed_link_are_refused(self):
+        key = self.folder() / "mavlink.key"
+        key.write_bytes(os.urandom(32))
+        autopilot, rostrans, client = self.watched("--key", str(key), params=f"mavros_signing_key={key}\n")
+        client.watch("statustext/recv", "StatusText", "sensor_data", show=True)
+        # Ours are signed: the vehicle takes none that is not.
+        self.assertTrue(client.call("cmd/arming", "CommandBool", value=True)["success"], f"{client}\n{autopilot}")
+
+        def heard():
+            autopilot.say("status hello")
+            return client.seen("statustext/recv")[0]
+
+        eventually(heard, period=0.5)
+        autopilot.say("unsigned forged")
+        autopilot.say("status genuine")
+        client.program.wait("msg", where=lambda e: e["msg"]["text"] == "genuine")
+        self.assertNotIn("forged", [e["msg"]["text"] for e in client.program.all("msg")])
+        rostrans.wait_text("not signed, but 'mavros_signing_key' is set")
+        # Frames that wait in queues while newer ones are checked are no forgeries.
+        self.assertEqual([line for line in rostrans.noise if "refused" in line and "not signed" not in line], [])
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ fn text(refusal: Refusal) -> &'static str {
             "not signed, but 'mavros_signing_key' is set; give the vehicle the key, or unset it"
         }
         Refusal::Key => "signed with another key than that of 'mavros_signing_key'",
-        Refusal::Replay => "its signature is not newer than the last one of its sender",
+        Refusal::Replay => "it came before, or more than a second behind the latest of its sender",
         Refusal::Old => "its signature is more than a minute old; are the clocks right?",
     }
 }

@@ -6,7 +6,7 @@
 //! Source: <https://mavlink.io/en/guide/message_signing.html>.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap, hash_map::Entry},
     fmt,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -89,8 +89,8 @@ pub enum Refusal {
     /// It was signed with another key, or changed on its way.
     #[error("signed with another key")]
     Key,
-    /// It is not newer than the last one of its stream: a recording, or overtaken.
-    #[error("not newer than the last one")]
+    /// It came before, or is more than a second behind the latest of its stream: a recording.
+    #[error("came before, or too late")]
     Replay,
     /// The first one of its stream is more than a minute old: a recording, or the clocks differ.
     #[error("older than a minute")]
@@ -104,8 +104,8 @@ pub struct Signing {
     link_id: u8,
     /// The latest time that was sent, or received rightly signed.
     time: SignTime,
-    /// The latest time of each stream.
-    streams: HashMap<(u8, u8, u8), SignTime>,
+    /// The latest times of each stream.
+    streams: HashMap<(u8, u8, u8), Window>,
 }
 
 impl Signing {
@@ -146,17 +146,57 @@ impl Signing {
         let time = SignTime(u64::from_le_bytes([t0, t1, t2, t3, t4, t5, 0, 0]));
         let stream = (packet.sysid, packet.compid, link_id);
         let own = self.time.max(now);
-        match self.streams.get(&stream) {
-            Some(last) if time <= *last => return Err(Refusal::Replay),
-            None if SignTime(time.0.saturating_add(TOLERANCE)) < own => return Err(Refusal::Old),
-            _ => {}
+        match self.streams.entry(stream) {
+            Entry::Occupied(mut window) => {
+                if !window.get_mut().take(time) {
+                    return Err(Refusal::Replay);
+                }
+            }
+            Entry::Vacant(_) if SignTime(time.0.saturating_add(TOLERANCE)) < own => return Err(Refusal::Old),
+            Entry::Vacant(window) => {
+                window.insert(Window::default()).take(time);
+            }
         }
-        self.streams.insert(stream, time);
         self.time = self.time.max(time);
         Ok(())
     }
 }
 
+/// The times of one stream that were seen of late.
+///
+/// Frames overtake each other, on the way and in the queues of those that check them. So a time behind the latest is
+/// taken too, once, if it is not far behind.
+#[derive(Debug, Default)]
+struct Window {
+    /// Times up to this one are refused.
+    floor: SignTime,
+    seen: BTreeSet<SignTime>,
+}
+
+impl Window {
+    /// Notes a time; `false` if it was seen, or may have been.
+    fn take(&mut self, time: SignTime) -> bool {
+        if time <= self.floor || !self.seen.insert(time) {
+            return false;
+        }
+        let latest = self.seen.last().copied().unwrap_or(time);
+        self.floor = self.floor.max(SignTime(latest.0.saturating_sub(LATE)));
+        while self.seen.first().is_some_and(|oldest| *oldest <= self.floor) {
+            self.seen.pop_first();
+        }
+        if self.seen.len() > MOST
+            && let Some(oldest) = self.seen.pop_first()
+        {
+            self.floor = oldest;
+        }
+        true
+    }
+}
+
+/// A second.
+const LATE: u64 = 100_000;
+/// Times a window holds at most.
+const MOST: usize = 4096;
 /// From 1970 to 2015.
 const EPOCH_2015: Duration = Duration::from_secs(1_420_070_400);
 /// 48 bits.
@@ -207,6 +247,32 @@ mod tests {
         let mut unsigned = Vec::new();
         write_v2(&mut unsigned, FROM, 0, &[1; 9], 50).unwrap();
         assert_eq!(check(&mut receiver, &unsigned, NOW), Err(Refusal::Unsigned));
+    }
+
+    #[test]
+    fn overtaken_frames_are_taken_once_and_not_for_long() {
+        let (mut sender, mut receiver) = (side("secret"), side("secret"));
+        let mut at = |by| heartbeat(&mut sender, SignTime(NOW.0 + by));
+        let (first, overtaken, latest) = (at(0), at(1), at(LATE));
+        let (behind, end) = (at(LATE + 10), at(2 * LATE + 10));
+        assert_eq!(check(&mut receiver, &first, NOW), Ok(()));
+        assert_eq!(check(&mut receiver, &latest, NOW), Ok(()));
+        assert_eq!(check(&mut receiver, &overtaken, NOW), Ok(()));
+        assert_eq!(check(&mut receiver, &overtaken, NOW), Err(Refusal::Replay));
+        assert_eq!(check(&mut receiver, &end, NOW), Ok(()));
+        assert_eq!(check(&mut receiver, &behind, NOW), Err(Refusal::Replay), "a second behind");
+        assert_eq!(check(&mut receiver, &latest, NOW), Err(Refusal::Replay), "forgotten, but too old");
+    }
+
+    #[test]
+    fn window_is_bounded() {
+        let mut window = Window::default();
+        let count = 2 * u64::try_from(MOST).unwrap();
+        for time in 1..=count {
+            assert!(window.take(SignTime(time)));
+        }
+        assert_eq!(window.seen.len(), MOST);
+        assert!(!window.take(SignTime(count - u64::try_from(MOST).unwrap())));
     }
 
     #[test]
