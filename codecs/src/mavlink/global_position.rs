@@ -26,6 +26,7 @@ use super::{
         LocalPositionNedSystemGlobalOffset, Message,
     },
     ros,
+    tf::{self, Transform},
     uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
 };
@@ -39,7 +40,8 @@ use crate::{
 /// Latitude and longitude are degrees; `altitude` is metres above the WGS-84 ellipsoid (the undulation comes from
 /// GPS_RAW_INT, else it counts as 0), `rel_alt` metres above home, `compass_hdg` degrees clockwise from north.
 /// `local` is ENU from the map origin: the home position, or before one is known the first position with a fix; it
-/// is not published before that. With `exact` its vertical velocity points down.
+/// is not published before that. With `exact` its vertical velocity points down. With `tf_send` it is a transform on `/tf` as
+/// well, and so is the offset between local and global frame; not beside that of `local_position`.
 ///
 /// Source: MAVLink common, GPS_RAW_INT (24), GLOBAL_POSITION_INT (33), GPS_GLOBAL_ORIGIN (49), HOME_POSITION (242),
 /// LOCAL_POSITION_NED_SYSTEM_GLOBAL_OFFSET (89), attitude from 30 and 31.
@@ -71,6 +73,7 @@ const INFO: CodecInfo = CodecInfo {
             msg_type: Some("geometry_msgs/msg/PoseStamped"),
             qos: Qos::sensor_data(),
         },
+        tf::PORT,
     ],
     inputs: &[],
     services: &[],
@@ -97,6 +100,10 @@ const INFO: CodecInfo = CodecInfo {
         ("gps_uere", "metres of error per unit of dilution; default 1.0"),
         ("rot_covariance", "variance of the rotations of 'local'; default 99999"),
         ("use_relative_alt", "z of 'local' is the height above home; default true"),
+        tf::SEND,
+        ("tf_frame_id", "frame of the map in transforms; default map"),
+        ("tf_global_frame_id", "frame of the earth in transforms; default earth"),
+        ("tf_child_frame_id", "frame of the body in transforms; default base_link"),
     ],
 };
 
@@ -109,11 +116,19 @@ const REL_ALT: Port = Port(5);
 const COMPASS_HDG: Port = Port(6);
 const GP_ORIGIN: Port = Port(7);
 const GP_LP_OFFSET: Port = Port(8);
+const TF: Port = Port(9);
 
 fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     let local = ros::header(options.text("frame_id", "map")?);
     let body = ros::header(options.text("child_frame_id", "base_link")?);
+    let [map, earth, vehicle] = [
+        options.text("tf_frame_id", "map")?,
+        options.text("tf_global_frame_id", "earth")?,
+        options.text("tf_child_frame_id", "base_link")?,
+    ];
+    let send = options.flag("tf_send", false)?;
+    let transforms = send.then(|| [Transform::new(map, vehicle), Transform::new(earth, map)]);
     let mut fix = NavSatFix { header: body.clone(), ..NavSatFix::default() };
     fix.status.status = STATUS_NO_FIX;
     fix.status.service = SERVICE_GPS;
@@ -138,6 +153,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         local: odom,
         gp_origin: GeoPointStamped { header: ros::header("earth"), ..GeoPointStamped::default() },
         gp_lp_offset: PoseStamped { header: ros::header("earth"), ..PoseStamped::default() },
+        tf: transforms,
     }))
 }
 
@@ -160,6 +176,8 @@ struct GlobalPositionDecoder {
     local: Odometry,
     gp_origin: GeoPointStamped,
     gp_lp_offset: PoseStamped,
+    /// From the map to the body, from the earth to the map.
+    tf: Option<[Transform; 2]>,
 }
 
 impl Decoder for GlobalPositionDecoder {
@@ -252,7 +270,7 @@ impl GlobalPositionDecoder {
         if self.origin.is_none() && self.raw_fix.status.status >= STATUS_FIX {
             self.origin = Some(here);
         }
-        if let Some(origin) = self.origin.filter(|_| out.wants(LOCAL)) {
+        if let Some(origin) = self.origin.filter(|_| out.wants(LOCAL) || out.wants(TF)) {
             self.publish_local(stamp, m, here, origin, relative_m, out);
         }
         out.publish(REL_ALT, stamp, &Float64 { data: relative_m });
@@ -272,6 +290,9 @@ impl GlobalPositionDecoder {
         ros::stamp(&mut self.local.header, stamp);
         let [x, y, z] = here.relative_to(origin).0;
         let z = if self.use_relative_alt { relative_m } else { z };
+        if let Some([to_body, _]) = &mut self.tf {
+            to_body.publish(TF, stamp, [x, y, z], self.attitude.orientation, out);
+        }
         let pose = &mut self.local.pose;
         pose.pose.position = ros::point([x, y, z]);
         pose.pose.orientation = ros::quaternion(self.attitude.orientation);
@@ -297,13 +318,16 @@ impl GlobalPositionDecoder {
     }
 
     fn offset(&mut self, m: &LocalPositionNedSystemGlobalOffset, out: &mut Emit<'_>) {
+        let stamp = self.uas.stamp_ms(m.time_boot_ms, out.stamp());
+        let position = Ned([m.x, m.y, m.z].map(f64::from)).to_enu();
+        let attitude = Quaternion::from_rpy(m.roll.into(), m.pitch.into(), m.yaw.into()).swap_attitude();
+        if let Some([_, to_map]) = &mut self.tf {
+            to_map.publish(TF, stamp, position.0, attitude, out);
+        }
         if out.wants(GP_LP_OFFSET) {
-            let stamp = self.uas.stamp_ms(m.time_boot_ms, out.stamp());
             ros::stamp(&mut self.gp_lp_offset.header, stamp);
-            let position = Ned([m.x, m.y, m.z].map(f64::from)).to_enu();
-            let attitude = Quaternion::from_rpy(m.roll.into(), m.pitch.into(), m.yaw.into());
             self.gp_lp_offset.pose.position = ros::point(position.0);
-            self.gp_lp_offset.pose.orientation = ros::quaternion(attitude.swap_attitude());
+            self.gp_lp_offset.pose.orientation = ros::quaternion(attitude);
             out.publish(GP_LP_OFFSET, stamp, &self.gp_lp_offset);
         }
     }

@@ -22,6 +22,7 @@ use super::{
     attitude::AttitudeTracker,
     dialect::{Attitude, AttitudeQuaternion, Heartbeat, LocalPositionNed, LocalPositionNedCov, Message},
     ros,
+    tf::{self, Transform},
     uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
 };
@@ -37,6 +38,7 @@ use crate::{
 /// `velocity_frame_id` changes it); `velocity_body` and the twist of `odom` are FLU. Covariances come from
 /// LOCAL_POSITION_NED_COV and are rotated into the axes of the message that carries them: `pose_cov` and `accel`
 /// ENU, `velocity_body_cov` and the twist of `odom` FLU. With `exact` only their diagonals are passed on, in NED.
+/// With `tf_send` the pose is a transform on `/tf` as well.
 ///
 /// Source: MAVLink common, LOCAL_POSITION_NED (32), LOCAL_POSITION_NED_COV (64), attitude from 30 and 31.
 pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
@@ -73,6 +75,7 @@ const INFO: CodecInfo = CodecInfo {
             msg_type: Some("geometry_msgs/msg/AccelWithCovarianceStamped"),
             qos: Qos::sensor_data(),
         },
+        tf::PORT,
     ],
     inputs: &[],
     services: &[],
@@ -94,6 +97,8 @@ const INFO: CodecInfo = CodecInfo {
         ("frame_id", "local frame; default map"),
         ("child_frame_id", "body frame; default base_link"),
         ("velocity_frame_id", "frame_id of velocity_local; default base_link, as in MAVROS"),
+        tf::SEND,
+        ("tf_frame_id", "parent of the transform; default map"),
     ],
 };
 
@@ -104,11 +109,14 @@ const ODOM: Port = Port(3);
 const POSE_COV: Port = Port(4);
 const VELOCITY_BODY_COV: Port = Port(5);
 const ACCEL: Port = Port(6);
+const TF: Port = Port(7);
 
 fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     let local = ros::header(options.text("frame_id", "map")?);
     let body = ros::header(options.text("child_frame_id", "base_link")?);
+    let tf_frame_id = options.text("tf_frame_id", "map")?;
+    let transform = options.flag("tf_send", false)?.then(|| Transform::new(tf_frame_id, &body.frame_id));
     let velocity = ros::header(options.text("velocity_frame_id", "base_link")?);
     Ok(Box::new(LocalPositionDecoder {
         vehicle: Vehicle::new(&options)?,
@@ -131,6 +139,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
             ..TwistWithCovarianceStamped::default()
         },
         accel: AccelWithCovarianceStamped { header: local, ..AccelWithCovarianceStamped::default() },
+        tf: transform,
     }))
 }
 
@@ -150,6 +159,7 @@ struct LocalPositionDecoder {
     pose_cov: PoseWithCovarianceStamped,
     velocity_body_cov: TwistWithCovarianceStamped,
     accel: AccelWithCovarianceStamped,
+    tf: Option<Transform>,
 }
 
 impl Decoder for LocalPositionDecoder {
@@ -242,6 +252,9 @@ impl LocalPositionDecoder {
     }
 
     fn publish_pose(&mut self, motion: &Motion, out: &mut Emit<'_>) {
+        if let Some(tf) = &mut self.tf {
+            tf.publish(TF, motion.stamp, motion.position.0, self.attitude.orientation, out);
+        }
         if out.wants(POSE) {
             let stamp = motion.stamp;
             ros::stamp(&mut self.pose.header, stamp);

@@ -39,6 +39,7 @@ mod state;
 mod statustext;
 mod stream;
 mod sys_status;
+mod tf;
 mod time;
 mod timesync;
 mod transaction;

@@ -2,7 +2,7 @@
 
 use rostrans_codecs::mavlink::dialect::{
     Attitude, AttitudeQuaternion, GlobalPositionInt, GpsGlobalOrigin, GpsRawInt, HighresImu, HomePosition,
-    LocalPositionNed, LocalPositionNedCov, RawImu,
+    LocalPositionNed, LocalPositionNedCov, LocalPositionNedSystemGlobalOffset, RawImu,
 };
 use serde_json::{Value, json};
 use std::{f64::consts::FRAC_1_SQRT_2, time::Duration};
@@ -307,4 +307,33 @@ fn wrong_options_say_what_is_allowed() {
         "option 'encoding': \"utf-16\" is not one of utf-8, latin-1"
     );
     assert_eq!(message("raw_bytes", json!({"x": 1})), "option 'x': codec 'raw_bytes' has no options");
+}
+
+#[test]
+fn pose_is_a_transform_when_asked_for() {
+    let mut bench = Bench::new("mavlink.local_position", json!({"tf_send": true, "tf_frame_id": "world"}));
+    bench.message(&LocalPositionNed { x: 1.0, y: 2.0, z: -3.0, ..zero() });
+    let tf = bench.only("tf");
+    let transform = &tf["transforms"][0];
+    assert_eq!(transform["header"]["frame_id"], "world");
+    assert_eq!(transform["child_frame_id"], "base_link");
+    assert_close(numbers(&transform["transform"]["translation"], ["x", "y", "z"]), [2.0, 1.0, 3.0], 0.0);
+
+    let mut silent = Bench::new("mavlink.local_position", json!({}));
+    silent.message(&LocalPositionNed { x: 1.0, ..zero() });
+    assert!(silent.take("tf").is_empty());
+}
+
+#[test]
+fn global_position_sends_transforms_from_the_earth_to_the_body() {
+    let mut bench = Bench::new("mavlink.global_position", json!({"tf_send": true}));
+    bench.message(&LocalPositionNedSystemGlobalOffset { x: 10.0, y: 20.0, z: -30.0, ..zero() });
+    let tf = bench.only("tf");
+    assert_eq!(tf["transforms"][0]["header"]["frame_id"], "earth");
+    assert_eq!(tf["transforms"][0]["child_frame_id"], "map");
+    bench.message(&GpsRawInt { fix_type: 3, ..zero() });
+    bench.message(&GlobalPositionInt { relative_alt: 5000, ..zero() });
+    let tf = bench.only("tf");
+    assert_eq!(tf["transforms"][0]["header"]["frame_id"], "map");
+    assert_eq!(tf["transforms"][0]["transform"]["translation"]["z"], 5.0);
 }

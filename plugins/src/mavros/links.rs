@@ -72,7 +72,10 @@ pub(super) fn of_vehicle(
         if knows("conn_timeout") {
             option(&mut link, "conn_timeout", timeout.into());
         }
-        for (port, topic) in surface.topics.iter().filter(|(_, topic)| selection.wants(topic)) {
+        // Transforms are for those who ask: every publisher of /tf is one more for all its readers.
+        let sends_tf = surface.options.iter().any(|(option, key)| *option == "tf_send" && settings.flag(key));
+        let wanted = |topic: &str| selection.wants(topic) && (topic != "/tf" || sends_tf);
+        for (port, topic) in surface.topics.iter().filter(|(_, topic)| wanted(topic)) {
             let spec = topic_spec(info, port, &absolute(id, prefix, topic), settings)?;
             link.ports.insert((*port).into(), spec);
         }

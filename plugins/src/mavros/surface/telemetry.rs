@@ -37,11 +37,14 @@ pub(super) const SURFACES: &[Surface] = &[
             ("pose_cov", "local_position/pose_cov"),
             ("velocity_body_cov", "local_position/velocity_body_cov"),
             ("accel", "local_position/accel"),
+            ("tf", "/tf"),
         ],
         options: &[
             ("frame_id", "mavros_local_position_frame_id"),
             ("child_frame_id", "mavros_local_position_tf_child_frame_id"),
             ("velocity_frame_id", "mavros_local_position_velocity_frame_id"),
+            ("tf_send", "mavros_local_position_tf_send"),
+            ("tf_frame_id", "mavros_local_position_tf_frame_id"),
         ],
         ..Surface::of("mavlink.local_position")
     },
@@ -56,6 +59,7 @@ pub(super) const SURFACES: &[Surface] = &[
             ("compass_hdg", "global_position/compass_hdg"),
             ("gp_origin", "global_position/gp_origin"),
             ("gp_lp_offset", "global_position/gp_lp_offset"),
+            ("tf", "/tf"),
         ],
         options: &[
             ("frame_id", "mavros_global_position_frame_id"),
@@ -63,6 +67,10 @@ pub(super) const SURFACES: &[Surface] = &[
             ("gps_uere", "mavros_global_position_gps_uere"),
             ("rot_covariance", "mavros_global_position_rot_covariance"),
             ("use_relative_alt", "mavros_global_position_use_relative_alt"),
+            ("tf_send", "mavros_global_position_tf_send"),
+            ("tf_frame_id", "mavros_global_position_tf_frame_id"),
+            ("tf_global_frame_id", "mavros_global_position_tf_global_frame_id"),
+            ("tf_child_frame_id", "mavros_global_position_tf_child_frame_id"),
         ],
         ..Surface::of("mavlink.global_position")
     },
@@ -110,6 +118,26 @@ pub(super) const PARAMS: &[ParamDef] = &[
         "base_link",
         "Frame that velocity_local names; its values are those of the local frame.",
     ),
+    param(
+        "mavros_local_position_tf_send",
+        ParamKind::Bool,
+        "false",
+        "Publish the pose of local_position as a transform on /tf.",
+    ),
+    frame("mavros_local_position_tf_frame_id", "map", "Parent of the transform of local_position."),
+    param(
+        "mavros_global_position_tf_send",
+        ParamKind::Bool,
+        "false",
+        "Publish the pose of global_position/local as a transform on /tf; not beside that of local_position.",
+    ),
+    frame(
+        "mavros_global_position_tf_frame_id",
+        "map",
+        "Frame of the map in the transforms of global_position.",
+    ),
+    frame("mavros_global_position_tf_global_frame_id", "earth", "Frame of the earth in them."),
+    frame("mavros_global_position_tf_child_frame_id", "base_link", "Frame of the body in them."),
     frame("mavros_global_position_frame_id", "map", "Local frame of global_position/local."),
     frame(
         "mavros_global_position_child_frame_id",
