@@ -101,7 +101,8 @@ fn serial_port_takes_device_and_baud_rate() {
 
 #[test]
 fn everything_every_codec_has_is_bound() {
-    let rules = rules("");
+    let transforms = ["local_position", "global_position", "gimbal_control"];
+    let rules = rules(&transforms.map(|plugin| format!("mavros_{plugin}_tf_send = true")).join("\n"));
     for codec in rostrans_codecs::builtin().iter().filter(|c| c.info().name.starts_with("mavlink.")) {
         let info = codec.info();
         if info.name == "mavlink.distance_sensor" {

@@ -7,7 +7,11 @@ use super::Surface;
 pub(super) const SURFACES: &[Surface] = &[
     Surface {
         topics: &[("diagnostics", "/diagnostics")],
-        options: &[("disable_diag", "mavros_sys_disable_diag")],
+        options: &[
+            ("disable_diag", "mavros_sys_disable_diag"),
+            ("min_voltage", "mavros_sys_min_voltage"),
+            ("low_rssi", "mavros_tdr_radio_low_rssi"),
+        ],
         ..Surface::of("mavlink.diagnostics")
     },
     Surface { services: &[("vehicle_info_get", "vehicle_info_get")], ..Surface::of("mavlink.vehicle_info") },
@@ -94,6 +98,18 @@ pub(super) const PARAMS: &[ParamDef] = &[
         ParamKind::Bool,
         "false",
         "/diagnostics tells only of connection and heartbeat.",
+    ),
+    param(
+        "mavros_sys_min_voltage",
+        ParamKind::Number { min: 0.0, max: 1000.0 },
+        "10",
+        "Volts under which /diagnostics says that the battery is low.",
+    ),
+    param(
+        "mavros_tdr_radio_low_rssi",
+        ParamKind::Int { min: 0, max: 255 },
+        "40",
+        "Strength under which /diagnostics says that a radio's signal is low.",
     ),
     param(
         "mavros_time_timesync_mode",
