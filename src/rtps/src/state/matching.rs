@@ -11,7 +11,7 @@ use super::misfit::{reader_mismatch, writer_mismatch};
 use super::network::choose;
 use super::outbox::{Inbox, Outbox};
 use super::partial::Partials;
-use super::peer::{Peer, RemoteReader, RemoteWriter};
+use super::peer::{RemoteReader, RemoteWriter};
 use super::reader::WriterProxy;
 use super::watch::Lease;
 use super::writer::ReaderProxy;
@@ -83,6 +83,7 @@ impl Core {
     fn change_endpoint(&mut self, data: EndpointData, is_writer: bool, now: Instant, out: &mut Outbox) {
         let guid = data.guid;
         let own = guid.prefix == self.prefix();
+        let topic = data.topic.clone();
         let Some(peer) = self.peers.get_mut(&guid.prefix) else { return };
         let address = choose(&data.locators, peer.origin, &self.config.network.local).unwrap_or(peer.user);
         if is_writer {
@@ -92,28 +93,34 @@ impl Core {
             let lease = period.map(|period| Lease::new(kind, period, now));
             let fresh = RemoteWriter::new(None, address.to, None);
             let remote = peer.writers.entry(guid.entity).or_insert(fresh);
+            let known = remote.data.is_some();
             (remote.data, remote.to, remote.lease) = (Some(data), address.to, lease);
-            let readers: Vec<_> = self.readers.keys().copied().collect();
+            // With thousands of endpoints on both sides, only those of the topic are looked at closely; one that was
+            // known may have had another.
+            let near = self.readers.iter().filter(|(_, reader)| known || reader.spec.topic == topic);
+            let readers: Vec<_> = near.map(|(entity, _)| *entity).collect();
             readers.into_iter().for_each(|reader| self.match_reader(reader, guid, now));
         } else {
-            peer.readers.insert(guid.entity, RemoteReader { data, address });
-            let writers: Vec<_> = self.writers.keys().copied().collect();
+            let known = peer.readers.insert(guid.entity, RemoteReader { data, address }).is_some();
+            let near = self.writers.iter().filter(|(_, writer)| known || writer.spec.topic == topic);
+            let writers: Vec<_> = near.map(|(entity, _)| *entity).collect();
             writers.into_iter().for_each(|writer| self.match_writer(writer, guid, now, out));
         }
     }
 
     /// Matches a new local writer with every remote reader known.
     pub(super) fn match_local_writer(&mut self, writer: Entity, now: Instant, out: &mut Outbox) {
-        let readers: Vec<_> =
-            self.peers.values().flat_map(|p| p.readers.values().map(|r| r.data.guid)).collect();
+        let Some(topic) = self.writers.get(&writer).map(|writer| &writer.spec.topic) else { return };
+        let all = self.peers.values().flat_map(|p| p.readers.values().map(|r| &r.data));
+        let readers: Vec<_> = all.filter(|data| data.topic == *topic).map(|data| data.guid).collect();
         readers.into_iter().for_each(|reader| self.match_writer(writer, reader, now, out));
     }
 
     /// Matches a new local reader with every remote writer known.
     pub(super) fn match_local_reader(&mut self, reader: Entity, now: Instant) {
-        let guids =
-            |p: &Peer| p.writers.values().filter_map(|w| w.data.as_ref().map(|d| d.guid)).collect::<Vec<_>>();
-        let writers: Vec<_> = self.peers.values().flat_map(guids).collect();
+        let Some(topic) = self.readers.get(&reader).map(|reader| &reader.spec.topic) else { return };
+        let all = self.peers.values().flat_map(|p| p.writers.values().filter_map(|w| w.data.as_ref()));
+        let writers: Vec<_> = all.filter(|data| data.topic == *topic).map(|data| data.guid).collect();
         writers.into_iter().for_each(|writer| self.match_reader(reader, writer, now));
     }
 
