@@ -3,7 +3,7 @@ import os
 import socket
 import tty
 
-from peers import BINARIES, PeerTest
+from peers import BINARIES, HARD_LIMIT, PeerTest
 
 
 def free_port():
@@ -72,8 +72,8 @@ class DaemonTest(PeerTest):
         self.addCleanup(pty.close)
         return pty
 
-    def rostrans(self, *options, params="", rules=None, env=None):
-        """rostrans with a parameter file and, if given, a rule file; waits until it runs."""
+    def rostrans(self, *options, params="", rules=None, env=None, limit=HARD_LIMIT):
+        """rostrans with a parameter file and, if given, a rule file; waits until it runs, a third of its limit at most."""
         folder = self.folder()
         param_file = folder / "rostrans.param"
         param_file.write_text(params)
@@ -82,6 +82,6 @@ class DaemonTest(PeerTest):
             rule_file = folder / "rules.yaml"
             rule_file.write_text(rules)
             command += ["--rules", rule_file]
-        program = self.start(*command, *options, env=env)
-        program.wait_text("running;")
+        program = self.start(*command, *options, env=env, limit=limit)
+        program.wait_text("running;", limit / 3)
         return program

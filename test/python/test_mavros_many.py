@@ -26,7 +26,7 @@ def free_ports(count, step):
 
 class MavrosMany(DaemonTest):
     def bench(self, *arguments):
-        return self.start(BINARIES / "examples/mavros_bench", *map(str, arguments), limit=150)
+        return self.start(BINARIES / "examples/mavros_bench", *map(str, arguments), limit=240.0)
 
     def ask(self, program, order, event=None):
         program.say(order)
@@ -62,7 +62,7 @@ class MavrosMany(DaemonTest):
     def run_fleet(self, step):
         port = free_ports(COUNT + 1, step or 1)
         self.rostrans(params=f"enable_mavros=true\nmavros_copter_count={COUNT + 1}\n"
-                             f"mavros_listen_port={port}\nmavros_listen_step={step}\n")
+                             f"mavros_listen_port={port}\nmavros_listen_step={step}\n", limit=240.0)
         self.listener = self.bench("listen", f"1-{COUNT + 1}")
         self.listener.wait("listening", timeout=60)
         stay = self.bench("load", f"1-{COUNT - 1}", port, step)

@@ -112,7 +112,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             peers: 256,
-            endpoints_per_peer: 2048,
+            // A rostrans with 50 MAVROS vehicles has 14,000.
+            endpoints_per_peer: 16_384,
             sample_bytes: 64 << 20,
             partial_samples: 4,
             pending_bytes: 64 << 20,
