@@ -30,6 +30,7 @@ mod mission;
 pub mod mode;
 mod pace;
 mod param;
+mod parts;
 mod raw;
 mod rc;
 mod relay;

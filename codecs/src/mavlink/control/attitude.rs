@@ -15,12 +15,12 @@ use rostrans_msgs::{
     std_msgs::msg::Header,
 };
 
-use super::frame::{rotation, xyz};
 use crate::{
     frames::{Enu, Flu},
     mavlink::{
         DecodeOnly,
         dialect::SetAttitudeTarget,
+        parts::{rotation, xyz},
         relay::{TALKS, input},
         uas::{MavContext, Talker, Uas},
         value::{stamp_ns, time_boot_ms, to_f32, to_f32s, zero},

@@ -1,7 +1,6 @@
 //! The frame that setpoints are given in (`mav_frame`).
 
 use rostrans_core::codec::CodecError;
-use rostrans_msgs::geometry_msgs::msg::{Point, Quaternion as RosQuaternion, Vector3};
 
 use crate::{
     frames::{Enu, Flu, Quaternion, swap_yaw},
@@ -45,21 +44,6 @@ impl MavFrame {
         let [.., yaw] = if self.is_body() { q.swap_base() } else { q.swap_attitude() }.to_rpy();
         yaw
     }
-}
-
-/// Components.
-pub(super) fn xyz(v: &Vector3) -> [f64; 3] {
-    [v.x, v.y, v.z]
-}
-
-/// Components.
-pub(super) fn point(v: &Point) -> [f64; 3] {
-    [v.x, v.y, v.z]
-}
-
-/// A rotation.
-pub(super) fn rotation(q: &RosQuaternion) -> Quaternion {
-    Quaternion { w: q.w, x: q.x, y: q.y, z: q.z }
 }
 
 /// Names of `MAV_FRAME`; the first is the default.

@@ -3,11 +3,12 @@
 use rostrans_core::codec::{CodecError, CodecInfo, Decoder};
 use rostrans_msgs::{geographic_msgs::msg::GeoPointStamped, mavros_msgs::msg::HomePosition};
 
-use super::frame::{MavFrame, point, rotation, xyz};
+use super::frame::MavFrame;
 use crate::{
     mavlink::{
         DecodeOnly,
         dialect::{SetGpsGlobalOrigin, SetHomePosition},
+        parts::{point, rotation, xyz},
         relay::{Relay, TALKS, input},
         uas::MavContext,
         value::{time_usec, to_e7, to_f32, to_i32},

@@ -6,11 +6,12 @@ use rostrans_msgs::{
     geometry_msgs::msg::{PoseStamped, Twist, TwistStamped, Vector3Stamped},
 };
 
-use super::frame::{MAV_FRAME, MavFrame, point, rotation, xyz};
+use super::frame::{MAV_FRAME, MavFrame};
 use crate::{
     mavlink::{
         DecodeOnly,
         dialect::{SetPositionTargetGlobalInt, SetPositionTargetLocalNed},
+        parts::{point, rotation, xyz},
         relay::{Relay, TALKS, Wire, input},
         uas::MavContext,
         value::{boot_ms, time_boot_ms, to_e7, to_f32, zero},

@@ -3,12 +3,13 @@
 use rostrans_core::codec::{CodecError, CodecInfo, Decoder, EncodeError};
 use rostrans_msgs::mavros_msgs::msg::{AttitudeTarget, GlobalPositionTarget, PositionTarget};
 
-use super::frame::{MavFrame, point, rotation, xyz};
+use super::frame::MavFrame;
 use crate::{
     frames::Flu,
     mavlink::{
         DecodeOnly,
         dialect::{SetAttitudeTarget, SetPositionTargetGlobalInt, SetPositionTargetLocalNed},
+        parts::{point, rotation, xyz},
         relay::{Relay, TALKS, input},
         uas::MavContext,
         value::{time_boot_ms, to_e7, to_f32, to_f32s, zero},

@@ -11,7 +11,7 @@ use rostrans_core::{
 use rostrans_msgs::{RosType, geographic_msgs::msg::GeoPoseStamped};
 
 use super::{
-    frame::{MAV_FRAME, MavFrame, rotation},
+    frame::{MAV_FRAME, MavFrame},
     position::{IGNORE_ACCELERATION, IGNORE_VELOCITY, IGNORE_YAW_RATE},
 };
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
     mavlink::{
         DecodeOnly,
         dialect::{GlobalPositionInt, LocalPositionNed, Message, SetPositionTargetLocalNed},
+        parts::rotation,
         relay::{TALKS, input},
         ros,
         uas::{MavContext, Talker, Uas},

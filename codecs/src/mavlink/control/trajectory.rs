@@ -21,13 +21,14 @@ use rostrans_msgs::{
 };
 
 use super::{
-    frame::{MAV_FRAME, MavFrame, rotation, xyz},
+    frame::{MAV_FRAME, MavFrame},
     position::{IGNORE_ACCELERATION, IGNORE_POSITION, IGNORE_VELOCITY, IGNORE_YAW, IGNORE_YAW_RATE},
 };
 use crate::{
     mavlink::{
         DecodeOnly,
         dialect::SetPositionTargetLocalNed,
+        parts::{rotation, xyz},
         relay::{TALKS, input, service, topic},
         ros,
         uas::{MavContext, Talker, Uas},

@@ -8,12 +8,13 @@ use rostrans_msgs::{
     geometry_msgs::msg::TransformStamped, sensor_msgs::msg::Range, tf2_msgs::msg::TFMessage,
 };
 
-use super::{orientation::Orientation, pose::wxyz};
+use super::orientation::Orientation;
 use crate::{
     frames::Quaternion,
     mavlink::{
         DecodeOnly,
         dialect::{DistanceSensor, Message},
+        parts::wxyz,
         relay::{Relay, TALKS, input, topic},
         ros,
         uas::MavContext,

@@ -10,13 +10,13 @@ use rostrans_msgs::{
     tf2_msgs::msg::TFMessage,
 };
 
-use super::pose::{attitude, frd, ned, point, wxyz};
 use crate::{
     frames::{Ned, Quaternion},
     mavlink::{
         DecodeOnly,
         control::frame,
         dialect::{LandingTarget, Message},
+        parts::{attitude, frd, ned, point, rotation, wxyz},
         relay::{Relay, TALKS, input, topic},
         ros,
         uas::MavContext,
@@ -77,7 +77,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let frame_id = options.text("frame_id", "landing_target_1")?;
     let size_m = [options.number("target_size_x", 1.0)?, options.number("target_size_y", 1.0)?];
     let target = Target {
-        number: frame_id.bytes().last().filter(u8::is_ascii_digit).map_or(0, |digit| digit - b'0'),
+        number: number_of(frame_id),
         frame: options.choice("mav_frame", frame::NAMES)?.unwrap_or_default(),
         kind: options.choice("land_target_type", TYPES)?.unwrap_or_default(),
         size_m,
@@ -124,6 +124,12 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         .done()
 }
 
+/// The number at the end of a name; 0 for none and for one above 255.
+fn number_of(name: &str) -> u8 {
+    let digits = name.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
+    name.get(digits..).and_then(|number| number.parse().ok()).unwrap_or_default()
+}
+
 fn pose_of(m: &LandingTarget) -> Pose {
     Pose {
         position: ros::point(Ned(to_f64s([m.x, m.y, m.z])).to_enu().0),
@@ -158,7 +164,7 @@ fn of_raw(raw: &RosLandingTarget) -> LandingTarget {
     let (p, o) = (point(&raw.pose.position), &raw.pose.orientation);
     let (position, q, valid) = match raw.frame {
         LOCAL_NED => (ned(p), attitude(o), true),
-        BODY_FRD => (frd(p), Quaternion { w: o.w, x: o.x, y: o.y, z: o.z }.swap_body(), true),
+        BODY_FRD => (frd(p), rotation(o).swap_body(), true),
         _ => ([0.0; 3], Quaternion::IDENTITY, false),
     };
     let ([x, y, z], [angle_x, angle_y], [size_x, size_y]) = (position, raw.angle, raw.size);
@@ -186,3 +192,14 @@ const TYPES: &[(&str, u8)] =
 /// `MAV_FRAME`.
 const LOCAL_NED: u8 = 1;
 const BODY_FRD: u8 = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_of_a_target_is_the_one_at_the_end_of_its_frame() {
+        let numbers = ["landing_target_1", "landing_target_12", "pad", "pad_300", "7"].map(number_of);
+        assert_eq!(numbers, [1, 12, 0, 0, 7]);
+    }
+}

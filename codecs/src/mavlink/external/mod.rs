@@ -9,7 +9,6 @@ mod landing_target;
 mod obstacle;
 mod odometry;
 mod orientation;
-mod pose;
 mod sensor;
 mod tf_static;
 mod vision;

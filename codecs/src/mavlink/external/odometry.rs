@@ -6,12 +6,12 @@ use rostrans_core::{
 };
 use rostrans_msgs::nav_msgs::msg::Odometry as RosOdometry;
 
-use super::pose::{attitude, frd, ned, point, vector, wxyz};
 use crate::{
     frames::{Cov6, Frd, Ned, Quaternion},
     mavlink::{
         DecodeOnly,
         dialect::{Message, Odometry},
+        parts::{attitude, frd, ned, point, wxyz, xyz},
         relay::{Relay, TALKS, input, topic},
         ros,
         uas::MavContext,
@@ -83,8 +83,8 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
 fn odometry_of(odometry: &RosOdometry) -> Odometry {
     let (pose, twist) = (&odometry.pose, &odometry.twist);
     let [x, y, z] = ned(point(&pose.pose.position));
-    let [vx, vy, vz] = frd(vector(&twist.twist.linear));
-    let [rollspeed, pitchspeed, yawspeed] = frd(vector(&twist.twist.angular));
+    let [vx, vy, vz] = frd(xyz(&twist.twist.linear));
+    let [rollspeed, pitchspeed, yawspeed] = frd(xyz(&twist.twist.angular));
     Odometry {
         time_usec: time_usec(&odometry.header),
         x,

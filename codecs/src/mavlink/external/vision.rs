@@ -14,12 +14,12 @@ use rostrans_msgs::{
     std_msgs::msg::Header,
 };
 
-use super::pose::{attitude, ned, point, vector, wxyz};
 use crate::{
     frames::{Cov3, Cov6},
     mavlink::{
         DecodeOnly,
         dialect::{AttPosMocap, VisionPositionEstimate, VisionSpeedEstimate},
+        parts::{attitude, ned, point, wxyz, xyz},
         relay::{Relay, TALKS, Wire, input},
         uas::MavContext,
         value::{time_usec, to_f32, to_f32s, zero},
@@ -107,7 +107,7 @@ fn speed(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
 }
 
 fn send_speed(header: &Header, velocity: &Vector3, covariance: Cov3, to: &mut Wire<'_, '_>) {
-    let [x, y, z] = ned(vector(velocity));
+    let [x, y, z] = ned(xyz(velocity));
     let covariance = covariance.swap_level().0.map(to_f32);
     to.send(&VisionSpeedEstimate { usec: time_usec(header), x, y, z, covariance, reset_counter: 0 });
 }
@@ -135,7 +135,7 @@ fn mocap(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         })
         .hear(|m: &TransformStamped, to| {
             let t = &m.transform;
-            let ([x, y, z], q) = (ned(vector(&t.translation)), wxyz(attitude(&t.rotation)));
+            let ([x, y, z], q) = (ned(xyz(&t.translation)), wxyz(attitude(&t.rotation)));
             to.send(&AttPosMocap { time_usec: time_usec(&m.header), q, x, y, z, ..zero() });
             Ok(())
         })

@@ -12,7 +12,7 @@ use crate::mavlink::{
     relay::{Relay, TALKS, copy, input, topic},
     ros,
     uas::MavContext,
-    value::{chars_nul, set_text, to_f32, to_i16, to_i32, to_u8, to_u16, zero},
+    value::{chars_nul, set_text, to_e7, to_f32, to_i16, to_i32, to_u8, to_u16, zero},
 };
 
 /// ADSB_VEHICLE to `adsb/vehicle`, and `adsb/send` to ADSB_VEHICLE.
@@ -49,8 +49,8 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
             let mut m: AdsbVehicle = zero();
             copy!(other => m; icao_address, altitude_type, emitter_type, flags, squawk);
             m.callsign = chars_nul(&other.callsign);
-            m.lat = to_i32(other.latitude * 1e7);
-            m.lon = to_i32(other.longitude * 1e7);
+            m.lat = to_e7(other.latitude);
+            m.lon = to_e7(other.longitude);
             m.altitude = to_i32(f64::from(other.altitude) * 1e3);
             m.heading = to_u16(f64::from(other.heading) * 1e2);
             m.hor_velocity = to_u16(f64::from(other.hor_velocity) * 1e2);

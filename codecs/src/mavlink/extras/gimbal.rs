@@ -5,7 +5,7 @@ use rostrans_core::{
     topic::Qos,
 };
 use rostrans_msgs::{
-    geometry_msgs::msg::{Quaternion as RosQuaternion, TransformStamped},
+    geometry_msgs::msg::TransformStamped,
     mavros_msgs::{
         msg::{
             GimbalDeviceAttitudeStatus as RosAttitudeStatus, GimbalDeviceInformation as RosDeviceInformation,
@@ -32,6 +32,7 @@ use crate::{
             GimbalDeviceSetAttitude, GimbalManagerInformation, GimbalManagerSetAttitude,
             GimbalManagerSetPitchyaw, GimbalManagerStatus, Message,
         },
+        parts::{rotation, wxyz},
         relay::{At, Relay, TALKS, Wire, copy, input, service, topic},
         ros,
         uas::MavContext,
@@ -45,8 +46,8 @@ use crate::{
 /// answered with the vehicle's result.
 ///
 /// **Frame**: MAVLink's axes (forward, right, down), as in MAVROS; `frame_id` is an option, `base_link_frd` without
-/// it; so is the transform from there to `gimbal_<target component>`. Setpoints name the component they go to. `manager/set_manual_control` sends what `manager/set_pitchyaw` sends,
-/// as in MAVROS.
+/// it; so is the transform from there to `gimbal_<target component>`. Setpoints name the component they go to.
+/// `manager/set_manual_control` sends what `manager/set_pitchyaw` sends, as in MAVROS.
 ///
 /// Source: MAVLink common, GIMBAL_MANAGER_INFORMATION (280), _STATUS (281), _SET_ATTITUDE (282), _SET_PITCHYAW (287),
 /// GIMBAL_DEVICE_INFORMATION (283), _SET_ATTITUDE (284), _ATTITUDE_STATUS (285); commands below.
@@ -153,7 +154,7 @@ fn setpoints(relay: Relay) -> Relay {
             let mut m: GimbalDeviceSetAttitude = zero();
             copy!(set => m; target_system, target_component, flags);
             copy!(set => m; angular_velocity_x, angular_velocity_y, angular_velocity_z);
-            m.q = wxyz(&set.q);
+            m.q = wxyz(rotation(&set.q));
             to.send(&m);
             Ok(())
         })
@@ -161,7 +162,7 @@ fn setpoints(relay: Relay) -> Relay {
             let mut m: GimbalManagerSetAttitude = zero();
             copy!(set => m; target_system, target_component, flags, gimbal_device_id);
             copy!(set => m; angular_velocity_x, angular_velocity_y, angular_velocity_z);
-            m.q = wxyz(&set.q);
+            m.q = wxyz(rotation(&set.q));
             to.send(&m);
             Ok(())
         })
@@ -179,10 +180,6 @@ fn set_pitchyaw(set: &RosSetPitchyaw, to: &mut Wire<'_, '_>) {
     let mut m: GimbalManagerSetPitchyaw = zero();
     copy!(set => m; target_system, target_component, flags, gimbal_device_id, pitch, yaw, pitch_rate, yaw_rate);
     to.send(&m);
-}
-
-fn wxyz(q: &RosQuaternion) -> [f32; 4] {
-    [q.w, q.x, q.y, q.z].map(to_f32)
 }
 
 fn services(relay: Relay) -> Relay {

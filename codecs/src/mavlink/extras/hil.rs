@@ -4,26 +4,24 @@ use rostrans_core::{
     codec::{CodecError, CodecInfo, Decoder, Interest},
     topic::Qos,
 };
-use rostrans_msgs::{
-    geometry_msgs::msg::Vector3,
-    mavros_msgs::msg::{
-        HilActuatorControls as RosActuatorControls, HilControls as RosControls, HilGPS,
-        HilSensor as RosSensor, HilStateQuaternion as RosState, OpticalFlowRad, RCIn,
-    },
+use rostrans_msgs::mavros_msgs::msg::{
+    HilActuatorControls as RosActuatorControls, HilControls as RosControls, HilGPS, HilSensor as RosSensor,
+    HilStateQuaternion as RosState, OpticalFlowRad, RCIn,
 };
 
 use crate::{
-    frames::{Enu, Flu, Quaternion},
+    frames::{Enu, Flu},
     mavlink::{
         DecodeOnly,
         dialect::{
             HilActuatorControls, HilControls, HilGps, HilOpticalFlow, HilRcInputsRaw, HilSensor,
             HilStateQuaternion, Message,
         },
+        parts::{attitude, frd, wxyz, xyz},
         relay::{Relay, TALKS, copy, input, topic},
         ros,
         uas::MavContext,
-        value::{time_usec, to_f32, to_f32s, to_i16, to_i32, to_u16, zero},
+        value::{time_usec, to_e7, to_f32s, to_i16, to_i32, to_u16, zero},
         vehicle,
     },
     options::Options,
@@ -95,32 +93,22 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         .done()
 }
 
-fn xyz(v: &Vector3) -> [f64; 3] {
-    [v.x, v.y, v.z]
-}
-
-fn frd(v: &Vector3) -> [f64; 3] {
-    Flu(xyz(v)).to_frd().0
-}
-
 fn state_of(state: &RosState, exact: bool) -> HilStateQuaternion {
     let mut m: HilStateQuaternion = zero();
     m.time_usec = time_usec(&state.header);
-    let q = &state.orientation;
-    let q = Quaternion { w: q.w, x: q.x, y: q.y, z: q.z }.swap_attitude();
-    m.attitude_quaternion = [q.w, q.x, q.y, q.z].map(to_f32);
-    let rates = frd(&state.angular_velocity);
+    m.attitude_quaternion = wxyz(attitude(&state.orientation));
+    let rates = Flu(xyz(&state.angular_velocity)).to_frd().0;
     let rates = if exact { Enu(rates).to_ned().0 } else { rates };
     [m.rollspeed, m.pitchspeed, m.yawspeed] = to_f32s(rates);
-    m.lat = to_i32(state.geo.latitude * 1e7);
-    m.lon = to_i32(state.geo.longitude * 1e7);
+    m.lat = to_e7(state.geo.latitude);
+    m.lon = to_e7(state.geo.longitude);
     m.alt = to_i32(state.geo.altitude * 1e3);
     m.ind_airspeed = to_u16(f64::from(state.ind_airspeed) * 1e2);
     m.true_airspeed = to_u16(f64::from(state.true_airspeed) * 1e2);
     let velocity = Enu(xyz(&state.linear_velocity)).to_ned().0;
     [m.vx, m.vy, m.vz] = velocity.map(|v| to_i16(v * 1e2));
     let unit = if exact { 1.0 } else { MILLI_G };
-    [m.xacc, m.yacc, m.zacc] = frd(&state.linear_acceleration).map(|a| to_i16(a / unit));
+    [m.xacc, m.yacc, m.zacc] = Flu(xyz(&state.linear_acceleration)).to_frd().0.map(|a| to_i16(a / unit));
     m
 }
 
@@ -128,8 +116,8 @@ fn gps_of(gps: &HilGPS) -> HilGps {
     let mut m: HilGps = zero();
     m.time_usec = time_usec(&gps.header);
     copy!(gps => m; fix_type, satellites_visible);
-    m.lat = to_i32(gps.geo.latitude * 1e7);
-    m.lon = to_i32(gps.geo.longitude * 1e7);
+    m.lat = to_e7(gps.geo.latitude);
+    m.lon = to_e7(gps.geo.longitude);
     m.alt = to_i32(gps.geo.altitude * 1e3);
     [m.eph, m.epv, m.vel, m.cog] = [gps.eph, gps.epv, gps.vel, gps.cog].map(|v| v.saturating_mul(100));
     [m.vn, m.ve, m.vd] = [gps.vn, gps.ve, gps.vd].map(|v| v.saturating_mul(100));
@@ -139,9 +127,9 @@ fn gps_of(gps: &HilGPS) -> HilGps {
 fn sensor_of(sensor: &RosSensor) -> HilSensor {
     let mut m: HilSensor = zero();
     m.time_usec = time_usec(&sensor.header);
-    [m.xacc, m.yacc, m.zacc] = to_f32s(frd(&sensor.acc));
-    [m.xgyro, m.ygyro, m.zgyro] = to_f32s(frd(&sensor.gyro));
-    [m.xmag, m.ymag, m.zmag] = to_f32s(frd(&sensor.mag).map(|tesla| tesla * GAUSS_PER_TESLA));
+    [m.xacc, m.yacc, m.zacc] = frd(xyz(&sensor.acc));
+    [m.xgyro, m.ygyro, m.zgyro] = frd(xyz(&sensor.gyro));
+    [m.xmag, m.ymag, m.zmag] = frd(xyz(&sensor.mag).map(|tesla| tesla * GAUSS_PER_TESLA));
     m.abs_pressure = sensor.abs_pressure / PASCAL_PER_HPA;
     m.diff_pressure = sensor.diff_pressure / PASCAL_PER_HPA;
     copy!(sensor => m; pressure_alt, temperature, fields_updated);

@@ -10,16 +10,17 @@ use rostrans_msgs::{
 };
 
 use crate::{
-    frames::{Enu, Ned, Quaternion, swap_yaw},
+    frames::{Ned, swap_yaw},
     mavlink::{
         DecodeOnly,
         dialect::{
             Message, TrajectoryRepresentationBezier as Bezier, TrajectoryRepresentationWaypoints as Waypoints,
         },
+        parts::{ned, point, rotation, xyz},
         relay::{Relay, TALKS, Wire, input, topic},
         ros,
         uas::MavContext,
-        value::{time_usec, to_f32, to_f32s, to_f64s},
+        value::{time_usec, to_f32, to_f64s},
         vehicle,
     },
     options::Options,
@@ -111,18 +112,14 @@ impl Point {
     fn of(target: &PositionTarget) -> Self {
         let (p, v, a) = (&target.position, &target.velocity, &target.acceleration_or_force);
         Self {
-            position: ned([p.x, p.y, p.z]),
-            velocity: ned([v.x, v.y, v.z]),
-            acceleration: ned([a.x, a.y, a.z]),
+            position: ned(point(p)),
+            velocity: ned(xyz(v)),
+            acceleration: ned(xyz(a)),
             yaw: to_f32(swap_yaw(target.yaw.into())),
             yaw_rate: target.yaw_rate,
             command: NO_COMMAND,
         }
     }
-}
-
-fn ned(enu: [f64; 3]) -> [f32; 3] {
-    to_f32s(Enu(enu).to_ned().0)
 }
 
 fn assemble(time_usec: u64, valid_points: u8, points: [Point; 5]) -> Waypoints {
@@ -179,9 +176,9 @@ fn waypoints_of(path: &Path, exact: bool) -> Waypoints {
     let points: [Point; 5] = std::array::from_fn(|index| {
         let Some(pose) = path.poses.get(index).map(|stamped| &stamped.pose) else { return Point::UNUSED };
         let (p, q) = (&pose.position, &pose.orientation);
-        let [_, _, yaw] = Quaternion { w: q.w, x: q.x, y: q.y, z: q.z }.to_rpy();
+        let [_, _, yaw] = rotation(q).to_rpy();
         let yaw = to_f32(if exact { yaw } else { swap_yaw(yaw) });
-        Point { position: ned([p.x, p.y, p.z]), yaw, ..Point::UNUSED }
+        Point { position: ned(point(p)), yaw, ..Point::UNUSED }
     });
     let valid_points = u8::try_from(path.poses.len().min(points.len())).unwrap_or_default();
     assemble(time_usec(&path.header), valid_points, points)

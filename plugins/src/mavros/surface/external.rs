@@ -126,7 +126,7 @@ pub(super) const PARAMS: &[ParamDef] = &[
     frame(
         "mavros_landing_target_frame_id",
         "landing_target_1",
-        "Frame of landing_target/pose_in; its last digit is the target's number.",
+        "Frame of landing_target/pose_in; the number at its end is the target's.",
     ),
     frame(
         "mavros_landing_target_mav_frame",

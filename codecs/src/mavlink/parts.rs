@@ -1,11 +1,9 @@
-//! Positions and attitudes of ROS as the vehicle takes them.
+//! Parts of ROS messages as the vehicle takes them.
 
 use rostrans_msgs::geometry_msgs::msg::{Point, Quaternion as RosQuaternion, Vector3};
 
-use crate::{
-    frames::{Enu, Flu, Quaternion},
-    mavlink::value::{to_f32, to_f32s},
-};
+use super::value::{to_f32, to_f32s};
+use crate::frames::{Enu, Flu, Quaternion};
 
 /// ENU to NED.
 pub(super) fn ned(v: [f64; 3]) -> [f32; 3] {
@@ -17,9 +15,14 @@ pub(super) fn frd(v: [f64; 3]) -> [f32; 3] {
     to_f32s(Flu(v).to_frd().0)
 }
 
+/// A rotation as it is.
+pub(super) fn rotation(q: &RosQuaternion) -> Quaternion {
+    Quaternion { w: q.w, x: q.x, y: q.y, z: q.z }
+}
+
 /// FLU in ENU to FRD in NED.
 pub(super) fn attitude(q: &RosQuaternion) -> Quaternion {
-    Quaternion { w: q.w, x: q.x, y: q.y, z: q.z }.swap_attitude()
+    rotation(q).swap_attitude()
 }
 
 /// MAVLink's order and precision.
@@ -33,6 +36,6 @@ pub(super) fn point(p: &Point) -> [f64; 3] {
 }
 
 /// Components.
-pub(super) fn vector(v: &Vector3) -> [f64; 3] {
+pub(super) fn xyz(v: &Vector3) -> [f64; 3] {
     [v.x, v.y, v.z]
 }
