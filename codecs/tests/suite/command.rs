@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use rostrans_codecs::mavlink::dialect::{CommandAck, CommandLong, Message, RequestDataStream, SetMode};
+use rostrans_codecs::mavlink::dialect::{CommandAck, CommandLong, RequestDataStream, SetMode};
 use rostrans_core::codec::CallId;
-use rostrans_mavlink::Packet;
 use serde_json::{Value, json};
 
 use crate::support::{Bench, PEER, heartbeat, hex, lines, v2, zero};
@@ -20,12 +19,6 @@ fn connected(codec: &str, autopilot: u8) -> Bench {
 
 fn ack(command: u16, result: u8) -> CommandAck {
     CommandAck { command, result, ..zero() }
-}
-
-fn sent<M: Message>(bench: &mut Bench) -> Vec<M> {
-    let frames = bench.sent();
-    let packets = frames.iter().map(|(_, frame)| Packet::parse(frame).unwrap());
-    packets.filter(|packet| packet.msgid == M::ID).map(|packet| M::decode(packet.payload)).collect()
 }
 
 fn answer(bench: &mut Bench, call: CallId) -> Value {
@@ -64,7 +57,7 @@ fn silence_is_answered_after_the_timeout_and_two_repetitions() {
     let mut bench = connected("mavlink.cmd", PX4);
     let call = bench.call("arming", &json!({"value": true}));
     bench.pass(Duration::from_millis(4900));
-    let confirmations: Vec<u8> = sent::<CommandLong>(&mut bench).iter().map(|m| m.confirmation).collect();
+    let confirmations: Vec<u8> = bench.sent_of::<CommandLong>().iter().map(|m| m.confirmation).collect();
     assert_eq!(confirmations, [1, 2, 3]);
     assert_eq!(bench.answers(), []);
     bench.pass(Duration::from_millis(200));
@@ -102,7 +95,7 @@ fn broadcast_is_for_all_and_answered_at_once() {
     let mut bench = connected("mavlink.cmd", PX4);
     let call = bench.call("command", &json!({"broadcast": true, "command": 511, "confirmation": 2}));
     assert_eq!(answer(&mut bench, call), json!({"success": true, "result": 0}));
-    let [m] = sent::<CommandLong>(&mut bench).try_into().unwrap();
+    let [m] = bench.sent_of::<CommandLong>().try_into().unwrap();
     assert_eq!((m.target_system, m.target_component, m.confirmation), (0, 0, 0));
 }
 
@@ -143,7 +136,7 @@ fn late_answer_to_arming_does_not_stand_for_disarming() {
     bench.message(&ack(400, 0));
     assert_eq!(bench.answers(), []);
     bench.pass(Duration::from_millis(1500));
-    assert_eq!(sent::<CommandLong>(&mut bench)[0].confirmation, 2);
+    assert_eq!(bench.sent_of::<CommandLong>()[0].confirmation, 2);
     bench.message(&ack(400, 0));
     assert_eq!(answer(&mut bench, disarming), json!({"success": true, "result": 0}));
 }
@@ -182,7 +175,7 @@ fn message_interval_is_in_microseconds_and_tells_a_refusal() {
     let mut bench = connected("mavlink.cmd", PX4);
     for (rate, interval) in [(50.0, 20_000.0), (0.0, 0.0), (-1.0, -1.0)] {
         let call = bench.call("set_message_interval", &json!({"message_id": 105, "message_rate": rate}));
-        let [m] = sent::<CommandLong>(&mut bench).try_into().unwrap();
+        let [m] = bench.sent_of::<CommandLong>().try_into().unwrap();
         assert_eq!((m.command, m.param1, m.param2), (511, 105.0, interval));
         bench.message(&ack(511, 2));
         assert_eq!(answer(&mut bench, call), json!({"success": false}));
@@ -205,7 +198,7 @@ fn modes_have_the_names_and_numbers_of_the_vehicle() {
         let call = bench.call("set_mode", &json!({"custom_mode": name}));
         assert_eq!(answer(&mut bench, call), json!({"mode_sent": number.is_some()}), "{name}");
         let modes: Vec<(u32, u8)> =
-            sent::<SetMode>(&mut bench).iter().map(|m| (m.custom_mode, m.base_mode)).collect();
+            bench.sent_of::<SetMode>().iter().map(|m| (m.custom_mode, m.base_mode)).collect();
         assert_eq!(modes, number.map(|n| (n, 1)).into_iter().collect::<Vec<_>>(), "{name}");
     }
 }
@@ -226,6 +219,6 @@ fn stream_rate_asks_for_a_group_and_is_answered_at_once() {
     let mut bench = connected("mavlink.set_mode", ARDUPILOT);
     let call = bench.call("set_stream_rate", &json!({"stream_id": 0, "message_rate": 10, "on_off": true}));
     assert_eq!(answer(&mut bench, call), json!({}));
-    let [m] = sent::<RequestDataStream>(&mut bench).try_into().unwrap();
+    let [m] = bench.sent_of::<RequestDataStream>().try_into().unwrap();
     assert_eq!((m.req_stream_id, m.req_message_rate, m.start_stop, m.target_system), (0, 10, 1, 1));
 }

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use rostrans_codecs::mavlink::dialect::{
-    AutopilotVersion, Message, ParamRequestList, ParamRequestRead, ParamSet, ParamValue,
+    AutopilotVersion, ParamRequestList, ParamRequestRead, ParamSet, ParamValue,
 };
-use rostrans_mavlink::Packet;
 use serde_json::{Value, json};
 
 use crate::support::{Bench, PEER, heartbeat, v2, zero};
@@ -50,12 +49,6 @@ fn px4() -> Bench {
     bench
 }
 
-fn sent<M: Message>(bench: &mut Bench) -> Vec<M> {
-    let frames = bench.sent();
-    let packets = frames.iter().map(|(_, frame)| Packet::parse(frame).unwrap());
-    packets.filter(|packet| packet.msgid == M::ID).map(|packet| M::decode(packet.payload)).collect()
-}
-
 fn answer(bench: &mut Bench) -> Value {
     let mut answers = bench.answers();
     assert_eq!(answers.len(), 1, "{answers:?}");
@@ -89,11 +82,11 @@ fn set(bench: &mut Bench, name: &str, value: &Value, force: bool) {
 fn list_is_asked_for_ten_seconds_after_the_connection_and_by_a_pull() {
     let mut bench = connected(PX4);
     bench.pass(Duration::from_millis(9_900));
-    assert_eq!(sent::<ParamRequestList>(&mut bench).len(), 0);
+    assert_eq!(bench.sent_of::<ParamRequestList>().len(), 0);
     bench.message(&heartbeat(PX4));
     bench.pass(Duration::from_millis(200));
     let list = ParamRequestList { target_system: 1, target_component: 1 };
-    assert_eq!(sent::<ParamRequestList>(&mut bench), [list]);
+    assert_eq!(bench.sent_of::<ParamRequestList>(), [list]);
     bench.call("pull", &json!({}));
     assert_eq!(bench.sent(), [], "takes part in it");
     bench.message(&told("A", I32, 1, 0, 2));
@@ -104,7 +97,7 @@ fn list_is_asked_for_ten_seconds_after_the_connection_and_by_a_pull() {
     assert_eq!(answer(&mut bench), json!({"success": true, "param_received": 3}));
     assert_eq!(bench.sent(), [], "they are here");
     bench.call("pull", &json!({"force_pull": true}));
-    assert_eq!(sent::<ParamRequestList>(&mut bench).len(), 1);
+    assert_eq!(bench.sent_of::<ParamRequestList>().len(), 1);
     bench.take("parameter_events");
     bench.message(&told("A", I32, 1, 0, 1));
     assert_eq!(answer(&mut bench), json!({"success": true, "param_received": 1}));
@@ -120,7 +113,7 @@ fn missing_places_are_asked_for() {
     bench.message(&told("D", I32, 1, 3, 4));
     bench.sent();
     bench.pass(Duration::from_secs(1));
-    let asked: Vec<i16> = sent::<ParamRequestRead>(&mut bench).iter().map(|read| read.param_index).collect();
+    let asked: Vec<i16> = bench.sent_of::<ParamRequestRead>().iter().map(|read| read.param_index).collect();
     assert_eq!(asked, [1, 2]);
     bench.message(&told("B", I32, 1, 1, 4));
     bench.message(&told("C", I32, 1, 2, 4));
@@ -173,7 +166,7 @@ fn value_is_set_with_the_type_the_vehicle_knows() {
     ];
     for (name, value, param_type, bits, back) in cases {
         set(&mut bench, name, &value, false);
-        let set = sent::<ParamSet>(&mut bench).remove(0);
+        let set = bench.sent_of::<ParamSet>().remove(0);
         assert_eq!((set.param_id, set.param_type, set.param_value.to_bits()), (id(name), param_type, bits));
         assert_eq!((set.target_system, set.target_component), (1, 1));
         bench.message(&told(name, param_type, bits, 65_535, 3));
@@ -208,7 +201,7 @@ fn what_cannot_be_set_is_refused_at_once() {
     assert_eq!(bench.sent(), []);
     for (name, kind) in [("NOT_THERE", I32), ("STAT_RUNTIME", I32)] {
         set(&mut bench, name, &integer(2), true);
-        assert_eq!(sent::<ParamSet>(&mut bench)[0].param_type, kind);
+        assert_eq!(bench.sent_of::<ParamSet>()[0].param_type, kind);
     }
     bench.call("set_parameters_atomically", &json!({}));
     assert_eq!(answer(&mut bench)["result"]["successful"], false);
@@ -219,7 +212,7 @@ fn silent_vehicle_fails_a_setting_after_four_seconds() {
     let mut bench = px4();
     set(&mut bench, "TEST_NEG", &integer(1), false);
     bench.pass(Duration::from_millis(3_900));
-    assert_eq!((sent::<ParamSet>(&mut bench).len(), bench.answers().len()), (4, 0));
+    assert_eq!((bench.sent_of::<ParamSet>().len(), bench.answers().len()), (4, 0));
     bench.pass(Duration::from_millis(100));
     assert_eq!(answer(&mut bench)["success"], false);
 }
@@ -233,7 +226,7 @@ fn several_are_set_at_once_and_each_has_its_result() {
         {"name": "MPC_XY_VEL_MAX", "value": double(3.0)},
     ]);
     bench.call("set_parameters", &json!({"parameters": parameters}));
-    assert_eq!(sent::<ParamSet>(&mut bench).len(), 2);
+    assert_eq!(bench.sent_of::<ParamSet>().len(), 2);
     bench.message(&told("MPC_XY_VEL_MAX", F32, 3_f32.to_bits(), 1, 3));
     assert_eq!(bench.answers(), []);
     bench.message(&told("TEST_NEG", I32, 9, 2, 3));

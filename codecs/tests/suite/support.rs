@@ -321,6 +321,13 @@ impl Bench {
         std::mem::take(&mut *self.sink.0.lock().unwrap())
     }
 
+    /// Those of one kind sent since the last call; the others are gone.
+    pub(crate) fn sent_of<M: Message>(&mut self) -> Vec<M> {
+        let frames = self.sent();
+        let packets = frames.iter().map(|(_, frame)| Packet::parse(frame).unwrap());
+        packets.filter(|packet| packet.msgid == M::ID).map(|packet| M::decode(packet.payload)).collect()
+    }
+
     /// Pretends that a port has listeners or none.
     pub(crate) fn listen(&mut self, port: &str, listeners: usize) {
         for (name, _, recorder) in &self.ports {
