@@ -41,9 +41,10 @@ impl Key {
         Some(Self(from_hex(line).unwrap_or_else(|| Sha256::digest(line).into())))
     }
 
-    /// The first 48 bits of the SHA-256 of the key and what comes before them in the frame.
-    fn sign(&self, signed: &[u8]) -> [u8; 6] {
-        let digest: [u8; 32] = Sha256::new_with_prefix(self.0).chain_update(signed).finalize().into();
+    /// The first 48 bits of the SHA-256 of the key and what comes before them: the frame and the signature's head.
+    fn sign(&self, frame: &[u8], head: &[u8]) -> [u8; 6] {
+        let hash = Sha256::new_with_prefix(self.0).chain_update(frame).chain_update(head);
+        let digest: [u8; 32] = hash.finalize().into();
         digest.first_chunk().copied().unwrap_or_default()
     }
 }
@@ -121,10 +122,7 @@ impl Signing {
         self.time = now.max(SignTime(self.time.0.saturating_add(1).min(MAX_TIME)));
         let [t0, t1, t2, t3, t4, t5, ..] = self.time.0.to_le_bytes();
         let head = [self.link_id, t0, t1, t2, t3, t4, t5];
-        let mut signed = Vec::with_capacity(frame.len() + head.len());
-        signed.extend_from_slice(frame);
-        signed.extend_from_slice(&head);
-        let [s0, s1, s2, s3, s4, s5] = self.key.sign(&signed);
+        let [s0, s1, s2, s3, s4, s5] = self.key.sign(frame, &head);
         [self.link_id, t0, t1, t2, t3, t4, t5, s0, s1, s2, s3, s4, s5]
     }
 
@@ -137,7 +135,7 @@ impl Signing {
         };
         let signed =
             packet.bytes.split_at_checked(packet.bytes.len().saturating_sub(6)).unwrap_or_default().0;
-        let right = self.key.sign(signed);
+        let right = self.key.sign(signed, &[]);
         // All bytes are looked at, so that the time it takes tells nothing.
         let differs = right.iter().zip(signature).fold(0, |acc, (a, b)| acc | (a ^ b));
         if differs != 0 {
