@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -13,6 +13,7 @@ use rostrans_msgs::mavros_msgs::msg::Altitude as RosAltitude;
 use super::{
     DecodeOnly,
     dialect::{Altitude, Message},
+    relay::topic,
     ros,
     uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
@@ -28,11 +29,7 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.altitude",
     doc: "altitudes above sea level, home, terrain and the ground",
     roles: &[Role::Decode],
-    ports: &[PortInfo {
-        name: "altitude",
-        msg_type: Some("mavros_msgs/msg/Altitude"),
-        qos: Qos::sensor_data(),
-    }],
+    ports: &[topic::<RosAltitude>("altitude", Qos::sensor_data())],
     inputs: &[],
     services: &[],
     framing: Framing::Mavlink,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -13,6 +13,7 @@ use rostrans_msgs::sensor_msgs::msg::BatteryState;
 use super::{
     DecodeOnly,
     dialect::{BatteryStatus, Heartbeat, Message, SysStatus},
+    relay::topic,
     ros,
     uas::MavContext,
     vehicle::{self, Vehicle},
@@ -33,11 +34,7 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.battery",
     doc: "voltage, current, charge, cells",
     roles: &[Role::Decode],
-    ports: &[PortInfo {
-        name: "battery",
-        msg_type: Some("sensor_msgs/msg/BatteryState"),
-        qos: Qos::sensor_data(),
-    }],
+    ports: &[topic::<BatteryState>("battery", Qos::sensor_data())],
     inputs: &[],
     services: &[],
     framing: Framing::Mavlink,

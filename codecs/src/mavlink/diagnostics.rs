@@ -6,7 +6,7 @@ use std::{
 };
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -19,7 +19,9 @@ use super::{
         BatteryStatus, GpsRawInt, Heartbeat, Hwstatus, Meminfo, Message, RadioStatus, SysStatus, Timesync,
     },
     health::{ERROR, OK, Rate, STALE_LEVEL, Status, WARN},
-    mode, ros,
+    mode,
+    relay::topic,
+    ros,
     uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
 };
@@ -39,11 +41,7 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.diagnostics",
     doc: "health of the vehicle and of the link to it",
     roles: &[Role::Decode],
-    ports: &[PortInfo {
-        name: "diagnostics",
-        msg_type: Some("diagnostic_msgs/msg/DiagnosticArray"),
-        qos: Qos::reliable(),
-    }],
+    ports: &[topic::<DiagnosticArray>("diagnostics", Qos::reliable())],
     inputs: &[],
     services: &[],
     framing: Framing::Mavlink,

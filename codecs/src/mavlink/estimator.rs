@@ -1,7 +1,7 @@
 //! `mavlink.estimator_status`.
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -11,6 +11,7 @@ use rostrans_msgs::mavros_msgs::msg::EstimatorStatus as RosEstimatorStatus;
 use super::{
     DecodeOnly,
     dialect::{EstimatorStatus, Message},
+    relay::topic,
     ros,
     uas::MavContext,
     vehicle::{self, Vehicle},
@@ -26,11 +27,7 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.estimator_status",
     doc: "what the estimator trusts",
     roles: &[Role::Decode],
-    ports: &[PortInfo {
-        name: "estimator_status",
-        msg_type: Some("mavros_msgs/msg/EstimatorStatus"),
-        qos: Qos::latched(10),
-    }],
+    ports: &[topic::<RosEstimatorStatus>("estimator_status", Qos::latched(10))],
     inputs: &[],
     services: &[],
     framing: Framing::Mavlink,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -13,6 +13,7 @@ use rostrans_msgs::mavros_msgs::msg::HomePosition as RosHomePosition;
 use super::{
     DecodeOnly,
     dialect::{GpsRawInt, HomePosition, Message},
+    relay::topic,
     ros,
     uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
@@ -34,11 +35,7 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.home_position",
     doc: "home position",
     roles: &[Role::Decode],
-    ports: &[PortInfo {
-        name: "home",
-        msg_type: Some("mavros_msgs/msg/HomePosition"),
-        qos: Qos::latched(10),
-    }],
+    ports: &[topic::<RosHomePosition>("home", Qos::latched(10))],
     inputs: &[],
     services: &[],
     framing: Framing::Mavlink,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rostrans_core::{
     clock::RosTime,
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -18,7 +18,9 @@ use super::{
     dialect::{
         Attitude, AttitudeQuaternion, Heartbeat, HighresImu, Message, RawImu, ScaledImu, ScaledPressure,
     },
-    mode, ros,
+    mode,
+    relay::topic,
+    ros,
     uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
 };
@@ -44,29 +46,13 @@ const INFO: CodecInfo = CodecInfo {
     doc: "attitude, rates, acceleration, magnetic field, pressures, temperatures",
     roles: &[Role::Decode],
     ports: &[
-        PortInfo { name: "data", msg_type: Some("sensor_msgs/msg/Imu"), qos: Qos::sensor_data() },
-        PortInfo { name: "data_raw", msg_type: Some("sensor_msgs/msg/Imu"), qos: Qos::sensor_data() },
-        PortInfo { name: "mag", msg_type: Some("sensor_msgs/msg/MagneticField"), qos: Qos::sensor_data() },
-        PortInfo {
-            name: "static_pressure",
-            msg_type: Some("sensor_msgs/msg/FluidPressure"),
-            qos: Qos::sensor_data(),
-        },
-        PortInfo {
-            name: "diff_pressure",
-            msg_type: Some("sensor_msgs/msg/FluidPressure"),
-            qos: Qos::sensor_data(),
-        },
-        PortInfo {
-            name: "temperature_imu",
-            msg_type: Some("sensor_msgs/msg/Temperature"),
-            qos: Qos::sensor_data(),
-        },
-        PortInfo {
-            name: "temperature_baro",
-            msg_type: Some("sensor_msgs/msg/Temperature"),
-            qos: Qos::sensor_data(),
-        },
+        topic::<Imu>("data", Qos::sensor_data()),
+        topic::<Imu>("data_raw", Qos::sensor_data()),
+        topic::<MagneticField>("mag", Qos::sensor_data()),
+        topic::<FluidPressure>("static_pressure", Qos::sensor_data()),
+        topic::<FluidPressure>("diff_pressure", Qos::sensor_data()),
+        topic::<Temperature>("temperature_imu", Qos::sensor_data()),
+        topic::<Temperature>("temperature_baro", Qos::sensor_data()),
     ],
     inputs: &[],
     services: &[],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rostrans_core::{
     clock::RosTime,
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -21,6 +21,7 @@ use super::{
     DecodeOnly,
     attitude::AttitudeTracker,
     dialect::{Attitude, AttitudeQuaternion, Heartbeat, LocalPositionNed, LocalPositionNedCov, Message},
+    relay::topic,
     ros,
     tf::{self, Transform},
     uas::{MavContext, Uas},
@@ -48,33 +49,13 @@ const INFO: CodecInfo = CodecInfo {
     doc: "pose, velocity and odometry in the local frame",
     roles: &[Role::Decode],
     ports: &[
-        PortInfo { name: "pose", msg_type: Some("geometry_msgs/msg/PoseStamped"), qos: Qos::sensor_data() },
-        PortInfo {
-            name: "velocity_local",
-            msg_type: Some("geometry_msgs/msg/TwistStamped"),
-            qos: Qos::sensor_data(),
-        },
-        PortInfo {
-            name: "velocity_body",
-            msg_type: Some("geometry_msgs/msg/TwistStamped"),
-            qos: Qos::sensor_data(),
-        },
-        PortInfo { name: "odom", msg_type: Some("nav_msgs/msg/Odometry"), qos: Qos::sensor_data() },
-        PortInfo {
-            name: "pose_cov",
-            msg_type: Some("geometry_msgs/msg/PoseWithCovarianceStamped"),
-            qos: Qos::sensor_data(),
-        },
-        PortInfo {
-            name: "velocity_body_cov",
-            msg_type: Some("geometry_msgs/msg/TwistWithCovarianceStamped"),
-            qos: Qos::sensor_data(),
-        },
-        PortInfo {
-            name: "accel",
-            msg_type: Some("geometry_msgs/msg/AccelWithCovarianceStamped"),
-            qos: Qos::sensor_data(),
-        },
+        topic::<PoseStamped>("pose", Qos::sensor_data()),
+        topic::<TwistStamped>("velocity_local", Qos::sensor_data()),
+        topic::<TwistStamped>("velocity_body", Qos::sensor_data()),
+        topic::<Odometry>("odom", Qos::sensor_data()),
+        topic::<PoseWithCovarianceStamped>("pose_cov", Qos::sensor_data()),
+        topic::<TwistWithCovarianceStamped>("velocity_body_cov", Qos::sensor_data()),
+        topic::<AccelWithCovarianceStamped>("accel", Qos::sensor_data()),
         tf::PORT,
     ],
     inputs: &[],

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -14,6 +14,7 @@ use rostrans_msgs::mavros_msgs::msg::{RCIn, RCOut};
 use super::{
     DecodeOnly,
     dialect::{Heartbeat, Message, RcChannels, RcChannelsRaw, ServoOutputRaw},
+    relay::topic,
     ros,
     uas::{MavContext, Uas},
     vehicle::{self, Vehicle},
@@ -32,10 +33,7 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.rc",
     doc: "remote control inputs and servo outputs",
     roles: &[Role::Decode],
-    ports: &[
-        PortInfo { name: "in", msg_type: Some("mavros_msgs/msg/RCIn"), qos: Qos::reliable() },
-        PortInfo { name: "out", msg_type: Some("mavros_msgs/msg/RCOut"), qos: Qos::reliable() },
-    ],
+    ports: &[topic::<RCIn>("in", Qos::reliable()), topic::<RCOut>("out", Qos::reliable())],
     inputs: &[],
     services: &[],
     framing: Framing::Mavlink,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -14,7 +14,9 @@ use rostrans_msgs::mavros_msgs::msg::{ExtendedState, State};
 use super::{
     DecodeOnly,
     dialect::{ExtendedSysState, Heartbeat, Message},
-    mode, ros,
+    mode,
+    relay::topic,
+    ros,
     uas::MavContext,
     vehicle::{self, TIMEOUT, Vehicle},
 };
@@ -34,12 +36,8 @@ const INFO: CodecInfo = CodecInfo {
     doc: "connection, arming, flight mode; landed and VTOL state",
     roles: &[Role::Decode],
     ports: &[
-        PortInfo { name: "state", msg_type: Some("mavros_msgs/msg/State"), qos: Qos::latched(10) },
-        PortInfo {
-            name: "extended_state",
-            msg_type: Some("mavros_msgs/msg/ExtendedState"),
-            qos: Qos::latched(10),
-        },
+        topic::<State>("state", Qos::latched(10)),
+        topic::<ExtendedState>("extended_state", Qos::latched(10)),
     ],
     inputs: &[],
     services: &[],

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -14,6 +14,7 @@ use rostrans_msgs::mavros_msgs::msg::StatusText;
 use super::{
     DecodeOnly,
     dialect::{Message, Statustext},
+    relay::topic,
     ros,
     uas::MavContext,
     vehicle::{self, Vehicle},
@@ -32,11 +33,7 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.statustext",
     doc: "texts from the vehicle",
     roles: &[Role::Decode],
-    ports: &[PortInfo {
-        name: "recv",
-        msg_type: Some("mavros_msgs/msg/StatusText"),
-        qos: Qos::sensor_data(),
-    }],
+    ports: &[topic::<StatusText>("recv", Qos::sensor_data())],
     inputs: &[],
     services: &[],
     framing: Framing::Mavlink,

@@ -1,7 +1,7 @@
 //! `mavlink.sys_status`.
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -12,6 +12,7 @@ use super::{
     DecodeOnly,
     battery::COMPID_GIMBAL,
     dialect::{Message, SysStatus},
+    relay::topic,
     ros,
     uas::MavContext,
     vehicle::{self, Vehicle},
@@ -27,11 +28,7 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.sys_status",
     doc: "sensor health, load, link errors",
     roles: &[Role::Decode],
-    ports: &[PortInfo {
-        name: "sys_status",
-        msg_type: Some("mavros_msgs/msg/SysStatus"),
-        qos: Qos::latched(10),
-    }],
+    ports: &[topic::<RosSysStatus>("sys_status", Qos::latched(10))],
     inputs: &[],
     services: &[],
     framing: Framing::Mavlink,

@@ -7,7 +7,7 @@ use std::{
 
 use rostrans_core::{
     clock::RosTime,
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     throttle::LogThrottle,
     topic::Qos,
@@ -20,6 +20,7 @@ use super::{
     DecodeOnly,
     dialect::{Heartbeat, Message, SystemTime, Timesync},
     pace::Pace,
+    relay::topic,
     ros,
     timesync::{Event, TimeSync, Tuning},
     uas::{MavContext, Talker, Uas},
@@ -45,16 +46,8 @@ const INFO: CodecInfo = CodecInfo {
     doc: "time offset to the vehicle, for all stamps; its time of day",
     roles: &[Role::Decode],
     ports: &[
-        PortInfo {
-            name: "timesync_status",
-            msg_type: Some("mavros_msgs/msg/TimesyncStatus"),
-            qos: Qos::sensor_data(),
-        },
-        PortInfo {
-            name: "time_reference",
-            msg_type: Some("sensor_msgs/msg/TimeReference"),
-            qos: Qos::sensor_data(),
-        },
+        topic::<TimesyncStatus>("timesync_status", Qos::sensor_data()),
+        topic::<TimeReference>("time_reference", Qos::sensor_data()),
     ],
     inputs: &[],
     services: &[],

@@ -1,7 +1,7 @@
 //! `mavlink.vfr_hud`.
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, PortInfo, Role},
+    codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
@@ -11,6 +11,7 @@ use rostrans_msgs::mavros_msgs::msg::VfrHud as RosVfrHud;
 use super::{
     DecodeOnly,
     dialect::{Message, VfrHud},
+    relay::topic,
     ros,
     uas::MavContext,
     vehicle::{self, Vehicle},
@@ -26,7 +27,7 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.vfr_hud",
     doc: "airspeed, groundspeed, heading, throttle, altitude, climb",
     roles: &[Role::Decode],
-    ports: &[PortInfo { name: "vfr_hud", msg_type: Some("mavros_msgs/msg/VfrHud"), qos: Qos::reliable() }],
+    ports: &[topic::<RosVfrHud>("vfr_hud", Qos::reliable())],
     inputs: &[],
     services: &[],
     framing: Framing::Mavlink,
