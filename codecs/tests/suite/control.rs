@@ -2,13 +2,14 @@
 
 use proptest::prelude::*;
 use rostrans_codecs::mavlink::dialect::{
-    Message, SetAttitudeTarget, SetPositionTargetGlobalInt, SetPositionTargetLocalNed, Statustext,
+    GlobalPositionInt, LocalPositionNed, Message, SetAttitudeTarget, SetPositionTargetGlobalInt,
+    SetPositionTargetLocalNed, Statustext,
 };
 use rostrans_core::codec::EncodeError;
 use rostrans_mavlink::Packet;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, PEER, hex};
+use crate::support::{Bench, PEER, hex, zero};
 
 fn bench(codec: &str, options: Value) -> Bench {
     Bench::with_target(codec, options, PEER)
@@ -169,6 +170,23 @@ fn goal_on_the_globe_waits_until_the_vehicle_knows_where_it_is() {
         json!({"header": stamped(5), "pose": {"position": {"latitude": 47.0}, "orientation": {"w": 1.0}}});
     assert!(bench.sample("global_to_local", &goal).is_err());
     assert!(bench.sent().is_empty());
+}
+
+#[test]
+fn global_goals_go_on_when_the_time_in_milliseconds_starts_anew() {
+    let mut bench = bench("mavlink.setpoint_global_to_local", json!({}));
+    bench.message(&GlobalPositionInt { lat: 470_000_000, ..zero() });
+    bench.message(&LocalPositionNed { x: 3.0, ..zero() });
+    // 396 times 2^32 ms lie between them.
+    for (sec, time_boot_ms) in [(1_700_807_049, 4_294_967_080), (1_700_807_050, 784)] {
+        let pose = json!({"position": {"latitude": 47.0}, "orientation": {"w": 1.0}});
+        let goal = json!({"header": {"stamp": {"sec": sec}}, "pose": pose});
+        bench.sample("global_to_local", &goal).unwrap();
+        let [m] = sent::<SetPositionTargetLocalNed>(&mut bench).try_into().unwrap();
+        assert_eq!((m.time_boot_ms, m.x), (time_boot_ms, 3.0));
+        bench.sample("global_to_local", &goal).unwrap();
+        assert!(bench.sent().is_empty(), "the same goal");
+    }
 }
 
 #[test]

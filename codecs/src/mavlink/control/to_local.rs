@@ -23,7 +23,7 @@ use crate::{
         relay::{TALKS, input},
         ros,
         uas::{MavContext, Talker, Uas},
-        value::{time_boot_ms, to_f32, to_f64s, zero},
+        value::{stamp_ns, time_boot_ms, to_f32, to_f64s, zero},
         vehicle::{self, Vehicle},
     },
     options::Options,
@@ -66,7 +66,8 @@ struct ToLocal {
     here: Option<Geodetic>,
     /// ENU metres.
     local: Option<[f64; 3]>,
-    last_ms: u32,
+    /// Stamp of the latest goal; the 32 bits that are sent would start anew every 50 days.
+    last_ms: i64,
 }
 
 impl Decoder for ToLocal {
@@ -78,7 +79,7 @@ impl Decoder for ToLocal {
                 self.here = Some(Geodetic {
                     latitude_deg: ros::degrees(m.lat),
                     longitude_deg: ros::degrees(m.lon),
-                    height_m: ros::metres(m.alt) + self.uas.undulation(),
+                    height_m: self.uas.height(m.lat, m.lon, m.alt),
                 });
             }
             LocalPositionNed::ID => {
@@ -96,7 +97,7 @@ impl Decoder for ToLocal {
         let (Some(here), Some(local)) = (self.here, self.local) else {
             return Err(EncodeError::OutOfRange("goal before the vehicle's position is known"));
         };
-        let at = time_boot_ms(&goal.header);
+        let at = stamp_ns(&goal.header) / 1_000_000;
         if at <= self.last_ms {
             return Ok(());
         }
@@ -111,7 +112,7 @@ impl Decoder for ToLocal {
         let [x, y, z] = local;
         let [x, y, z] = self.frame.vector([x + dx, y + dy, z + dz]);
         let setpoint = SetPositionTargetLocalNed {
-            time_boot_ms: at,
+            time_boot_ms: time_boot_ms(&goal.header),
             target_system: self.uas.target_system(),
             target_component: self.uas.target_component(),
             coordinate_frame: self.frame.0,
