@@ -7,16 +7,16 @@ use std::{
 
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
-    codec::{
-        CallId, CodecError, CodecInfo, Cost, DecodeError, Decoder, EncodeError, Interest, Port, PortInfo,
-        Role, ServiceInfo,
-    },
+    codec::{CallId, CodecError, CodecInfo, Cost, DecodeError, Decoder, EncodeError, Interest, Port, Role},
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
 };
 use rostrans_mavlink::Packet;
-use rostrans_msgs::mavros_msgs::{msg::WaypointReached, srv::WaypointSetCurrentRequest};
+use rostrans_msgs::mavros_msgs::{
+    msg::{WaypointList, WaypointReached},
+    srv::{WaypointClear, WaypointPull, WaypointPush, WaypointSetCurrent, WaypointSetCurrentRequest},
+};
 
 use super::{
     item,
@@ -32,6 +32,7 @@ use crate::{
             AutopilotVersion, Heartbeat, Message, MissionAck, MissionCount, MissionCurrent, MissionItem,
             MissionItemInt, MissionItemReached, MissionRequest, MissionRequestInt,
         },
+        relay::{service, topic},
         ros,
         uas::{MavContext, Talker, Uas},
         vehicle::{self, Vehicle},
@@ -57,23 +58,23 @@ const INFO: CodecInfo = CodecInfo {
     doc: "missions, geofences and rally points, read and written",
     roles: &[Role::Decode],
     ports: &[
-        PortInfo { name: "waypoints", msg_type: Some(LIST), qos: Qos::latched(1) },
-        PortInfo { name: "fences", msg_type: Some(LIST), qos: Qos::latched(1) },
-        PortInfo { name: "rallypoints", msg_type: Some(LIST), qos: Qos::latched(1) },
-        PortInfo { name: "reached", msg_type: Some("mavros_msgs/msg/WaypointReached"), qos: Qos::latched(1) },
+        topic::<WaypointList>("waypoints", Qos::latched(1)),
+        topic::<WaypointList>("fences", Qos::latched(1)),
+        topic::<WaypointList>("rallypoints", Qos::latched(1)),
+        topic::<WaypointReached>("reached", Qos::latched(1)),
     ],
     inputs: &[],
     services: &[
-        ServiceInfo { name: "mission_pull", srv_type: PULL },
-        ServiceInfo { name: "mission_push", srv_type: PUSH },
-        ServiceInfo { name: "mission_clear", srv_type: CLEAR },
-        ServiceInfo { name: "geofence_pull", srv_type: PULL },
-        ServiceInfo { name: "geofence_push", srv_type: PUSH },
-        ServiceInfo { name: "geofence_clear", srv_type: CLEAR },
-        ServiceInfo { name: "rallypoint_pull", srv_type: PULL },
-        ServiceInfo { name: "rallypoint_push", srv_type: PUSH },
-        ServiceInfo { name: "rallypoint_clear", srv_type: CLEAR },
-        ServiceInfo { name: "mission_set_current", srv_type: "mavros_msgs/srv/WaypointSetCurrent" },
+        service::<WaypointPull>("mission_pull"),
+        service::<WaypointPush>("mission_push"),
+        service::<WaypointClear>("mission_clear"),
+        service::<WaypointPull>("geofence_pull"),
+        service::<WaypointPush>("geofence_push"),
+        service::<WaypointClear>("geofence_clear"),
+        service::<WaypointPull>("rallypoint_pull"),
+        service::<WaypointPush>("rallypoint_push"),
+        service::<WaypointClear>("rallypoint_clear"),
+        service::<WaypointSetCurrent>("mission_set_current"),
     ],
     framing: Framing::Mavlink,
     interest: Interest::Tags(&[
@@ -106,10 +107,6 @@ const INFO: CodecInfo = CodecInfo {
     ],
 };
 
-const LIST: &str = "mavros_msgs/msg/WaypointList";
-const PULL: &str = "mavros_msgs/srv/WaypointPull";
-const PUSH: &str = "mavros_msgs/srv/WaypointPush";
-const CLEAR: &str = "mavros_msgs/srv/WaypointClear";
 /// Ports 0 to 2 are the plans' lists.
 const REACHED: Port = Port(3);
 /// Services 0 to 8 are pull, push and clear of each plan.

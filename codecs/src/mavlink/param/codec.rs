@@ -9,17 +9,20 @@ use std::{
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     codec::{
-        CallId, CodecError, CodecInfo, Cost, DecodeError, Decoder, EncodeError, Interest, Port, PortInfo,
-        Role, ServiceInfo,
+        CallId, CodecError, CodecInfo, Cost, DecodeError, Decoder, EncodeError, Interest, Port, Role,
+        ServiceInfo,
     },
     emit::Emit,
     topic::Qos,
     transport::{Frame, Framing},
 };
 use rostrans_msgs::{
-    mavros_msgs::srv::{ParamGetRequest, ParamPullRequest, ParamPullResponse},
+    mavros_msgs::{
+        msg::ParamEvent,
+        srv::{ParamGetRequest, ParamPullRequest, ParamPullResponse},
+    },
     rcl_interfaces::{
-        msg::SetParametersResult,
+        msg::{ParameterEvent, SetParametersResult},
         srv::{
             DescribeParametersRequest, GetParameterTypesRequest, GetParametersRequest,
             SetParametersAtomicallyResponse,
@@ -40,6 +43,7 @@ use crate::{
     mavlink::{
         DecodeOnly,
         dialect::{AutopilotVersion, Heartbeat, Message, ParamRequestList, ParamRequestRead, ParamValue},
+        relay::topic,
         uas::{MavContext, Talker, Uas},
         vehicle::{self, Vehicle},
     },
@@ -61,16 +65,8 @@ const INFO: CodecInfo = CodecInfo {
     doc: "the vehicle's parameters, as topics and as services of a ROS node",
     roles: &[Role::Decode],
     ports: &[
-        PortInfo {
-            name: "event",
-            msg_type: Some("mavros_msgs/msg/ParamEvent"),
-            qos: Qos::reliable().with_depth(1000),
-        },
-        PortInfo {
-            name: "parameter_events",
-            msg_type: Some("rcl_interfaces/msg/ParameterEvent"),
-            qos: Qos::reliable().with_depth(1000),
-        },
+        topic::<ParamEvent>("event", Qos::reliable().with_depth(1000)),
+        topic::<ParameterEvent>("parameter_events", Qos::reliable().with_depth(1000)),
     ],
     inputs: &[],
     services: &[
