@@ -20,9 +20,9 @@ use crate::options::Options;
 
 /// Any message or service, one sample a frame: encapsulation header and CDR body.
 ///
-/// Every sample is checked against its type, whether or not anyone subscribes. Big-endian and XCDR2 frames are taken too and published as
-/// little-endian XCDR1. A service's frames are its request and response samples; a failed call is answered with a
-/// response that starts with `false` where the type allows, else not at all.
+/// Every sample is checked against its type, whether or not anyone subscribes. Big-endian and XCDR2 frames are taken
+/// too and published as little-endian XCDR1. A service's frames are its request and response samples; a failed call is
+/// answered with a response that starts with `false` where the type allows, else not at all.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CdrCodec;
 

@@ -38,11 +38,11 @@ use crate::{
 
 /// GPS and fused global position to `global_position/*`.
 ///
-/// Latitude and longitude are degrees; `altitude` is metres above the WGS-84 ellipsoid (the undulation comes from
-/// GPS_RAW_INT, else it counts as 0), `rel_alt` metres above home, `compass_hdg` degrees clockwise from north.
-/// `local` is ENU from the map origin: the home position, or before one is known the first position with a fix; it
-/// is not published before that. With `exact` its vertical velocity points down. With `tf_send` it is a transform on `/tf` as
-/// well, and so is the offset between local and global frame; not beside that of `local_position`.
+/// Latitude and longitude are degrees; `altitude` is metres above the WGS-84 ellipsoid (the undulation comes from the
+/// grid or from GPS_RAW_INT, else it counts as 0), `rel_alt` metres above home, `compass_hdg` degrees clockwise from
+/// north. `local` is ENU from the map origin: the home position, or before one is known the first position with a fix;
+/// it is not published before that. With `exact` its vertical velocity points down. With `tf_send` it is a transform on
+/// `/tf` as well, and so is the offset between local and global frame; not beside that of `local_position`.
 ///
 /// Source: MAVLink common, GPS_RAW_INT (24), GLOBAL_POSITION_INT (33), GPS_GLOBAL_ORIGIN (49), HOME_POSITION (242),
 /// LOCAL_POSITION_NED_SYSTEM_GLOBAL_OFFSET (89), attitude from 30 and 31.

@@ -31,10 +31,10 @@ use crate::options::Options;
 
 /// Sends heartbeats and asks for data streams; publishes nothing.
 ///
-/// Frames go to the link's target, else to where the vehicle's frames come from; until it was heard, a UDP link
-/// without a target is silent. When the vehicle appears, is back after a silence, or has restarted (its clock went back), message
-/// intervals or, on ArduPilot, data streams are requested, one at a time and three times at most; HOME_POSITION is
-/// requested every ten seconds until it comes.
+/// Frames go to the link's target, else to where the vehicle's frames come from; until it was heard, a UDP link without
+/// a target is silent. When the vehicle appears, is back after a silence, or has restarted (its clock went back),
+/// message intervals or, on ArduPilot, data streams are requested, one at a time and three times at most; HOME_POSITION
+/// is requested every ten seconds until it comes.
 ///
 /// Source: MAVLink common, HEARTBEAT (0), COMMAND_LONG (76) with SET_MESSAGE_INTERVAL (511), REQUEST_MESSAGE (512),
 /// GET_HOME_POSITION (410); REQUEST_DATA_STREAM (66); COMMAND_ACK (77).

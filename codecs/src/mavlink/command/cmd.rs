@@ -38,10 +38,10 @@ use crate::{
 /// autopilot, answered with the result of its COMMAND_ACK.
 ///
 /// Different commands run beside each other; a second one of a number is answered "temporarily rejected" while the
-/// first is open. Broadcasts, and commands without confirmation to autopilots other than PX4 and ArduPilot, are answered
-/// when they are sent, as in MAVROS. Silence is answered "failed" after `command_ack_timeout`, and at once when no vehicle was heard. What
-/// may be done twice is sent again up to `command_retries` times, with the confirmation counted up; what comes through
-/// `cmd/command`, `cmd/command_int` and `cmd/trigger_control` never is.
+/// first is open. Broadcasts, and commands without confirmation to autopilots other than PX4 and ArduPilot, are
+/// answered when they are sent, as in MAVROS. Silence is answered "failed" after `command_ack_timeout`, and at once
+/// when no vehicle was heard. What may be done twice is sent again up to `command_retries` times, with the confirmation
+/// counted up; what comes through `cmd/command`, `cmd/command_int` and `cmd/trigger_control` never is.
 ///
 /// Source: MAVLink common, COMMAND_INT (75), COMMAND_LONG (76), COMMAND_ACK (77), command protocol.
 pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);

@@ -24,7 +24,8 @@ use crate::{
 /// **Frame**: vectors ENU and yaw from east, or FLU and yaw from the nose in frames 8 and 9; body rates FLU, attitude FLU
 /// in ENU; metres, radians, degrees of latitude and longitude. Thrust 0 to 1 after `thrust_scaling`.
 ///
-/// Source: MAVLink common, SET_POSITION_TARGET_LOCAL_NED (84), SET_POSITION_TARGET_GLOBAL_INT (86), SET_ATTITUDE_TARGET (82).
+/// Source: MAVLink common, SET_POSITION_TARGET_LOCAL_NED (84), SET_POSITION_TARGET_GLOBAL_INT (86), SET_ATTITUDE_TARGET
+/// (82).
 pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
 
 const INFO: CodecInfo = CodecInfo {

@@ -42,8 +42,8 @@ use crate::{
 /// whole is published on `setpoint_trajectory/desired`. A new trajectory or `setpoint_trajectory/reset` ends the old one.
 /// The first joint counts; what a point lacks is masked out.
 ///
-/// **Frame**: as `setpoint_position`; the yaw rate anticlockwise. In exact mode the yaw rate keeps its sign and the stamps
-/// are those of sending, as in MAVROS.
+/// **Frame**: as `setpoint_position`; the yaw rate anticlockwise. In exact mode the yaw rate keeps its sign and the
+/// stamps are those of sending, as in MAVROS.
 ///
 /// Source: MAVLink common, SET_POSITION_TARGET_LOCAL_NED (84).
 pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
