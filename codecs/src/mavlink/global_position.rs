@@ -248,6 +248,7 @@ impl GlobalPositionDecoder {
     fn position(&mut self, m: &GlobalPositionInt, out: &mut Emit<'_>) {
         let stamp = self.uas.stamp_ms(m.time_boot_ms, out.stamp());
         let here = self.geodetic(m.lat, m.lon, m.alt);
+        self.uas.set_global(here);
         let relative_m = ros::metres(m.relative_alt);
         if out.wants(GLOBAL) {
             set_position(&mut self.global, stamp, here);

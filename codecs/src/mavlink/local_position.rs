@@ -172,6 +172,7 @@ impl LocalPositionDecoder {
             position: Ned([m.x, m.y, m.z].map(f64::from)).to_enu(),
             velocity: Ned([m.vx, m.vy, m.vz].map(f64::from)).to_enu(),
         };
+        self.uas.set_local(motion.position);
         self.publish_pose(&motion, out);
         self.publish_velocity_body(&motion, out);
         if out.wants(VELOCITY_LOCAL) {

@@ -31,6 +31,7 @@ pub mod mode;
 mod pace;
 mod param;
 mod parts;
+mod place;
 mod raw;
 mod rc;
 mod relay;

@@ -25,10 +25,13 @@ use rostrans_core::{
 };
 use rostrans_mavlink::{Sender, write_v1, write_v2};
 
+use crate::frames::{Enu, Geodetic};
+
 use super::{
     dialect::{GpsRawInt, Message},
     geoid::{self, GeoidGrid},
     guard::Guard,
+    place::Place,
     ros,
     setpoint::{self, Setpoints},
 };
@@ -110,6 +113,10 @@ pub(super) struct Uas {
     guard: Option<Guard>,
     /// Setpoints that go to it.
     setpoints: Setpoints,
+    /// Degrees of latitude and longitude, metres above the ellipsoid.
+    global: Place,
+    /// ENU metres from the estimator's origin.
+    local: Place,
     /// Where its frames come from.
     peer: Mutex<Option<SocketAddr>>,
 }
@@ -129,6 +136,8 @@ impl Uas {
             old_protocol: AtomicBool::new(false),
             guard,
             setpoints: Setpoints::default(),
+            global: Place::default(),
+            local: Place::default(),
             peer: Mutex::new(None),
         }
     }
@@ -245,6 +254,27 @@ impl Uas {
     /// For how long setpoints have been going to the vehicle; `None` when none goes now.
     pub(super) fn streaming(&self, now: Instant) -> Option<Duration> {
         self.setpoints.streaming(now)
+    }
+
+    /// Where the vehicle is on the globe, as `global_position/global` has it.
+    pub(super) fn global(&self) -> Option<Geodetic> {
+        let [latitude_deg, longitude_deg, height_m] = self.global.get()?;
+        Some(Geodetic { latitude_deg, longitude_deg, height_m })
+    }
+
+    /// Set by `mavlink.global_position` alone.
+    pub(super) fn set_global(&self, at: Geodetic) {
+        self.global.set([at.latitude_deg, at.longitude_deg, at.height_m]);
+    }
+
+    /// Where the vehicle is in the local frame, as `local_position/pose` has it.
+    pub(super) fn local(&self) -> Option<Enu<[f64; 3]>> {
+        self.local.get().map(Enu)
+    }
+
+    /// Set by `mavlink.local_position` alone.
+    pub(super) fn set_local(&self, at: Enu<[f64; 3]>) {
+        self.local.set(at.0);
     }
 
     /// The UDP address the vehicle's frames come from.

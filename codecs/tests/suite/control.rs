@@ -5,11 +5,11 @@ use rostrans_codecs::mavlink::dialect::{
     GlobalPositionInt, LocalPositionNed, Message, SetAttitudeTarget, SetPositionTargetGlobalInt,
     SetPositionTargetLocalNed, Statustext,
 };
-use rostrans_core::codec::EncodeError;
+use rostrans_core::{codec::EncodeError, rule::Target};
 use rostrans_mavlink::Packet;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, PEER, hex, zero};
+use crate::support::{Bench, PEER, hex, rule, zero};
 
 fn bench(codec: &str, options: Value) -> Bench {
     Bench::with_target(codec, options, PEER)
@@ -174,9 +174,13 @@ fn goal_on_the_globe_waits_until_the_vehicle_knows_where_it_is() {
 
 #[test]
 fn global_goals_go_on_when_the_time_in_milliseconds_starts_anew() {
-    let mut bench = bench("mavlink.setpoint_global_to_local", json!({}));
-    bench.message(&GlobalPositionInt { lat: 470_000_000, ..zero() });
-    bench.message(&LocalPositionNed { x: 3.0, ..zero() });
+    let [global, local, mut goals] =
+        ["mavlink.global_position", "mavlink.local_position", "mavlink.setpoint_global_to_local"]
+            .map(|codec| rule(codec, &json!({})));
+    goals.links[0].target = Some(Target::Udp(PEER));
+    let [mut global, mut local, mut bench] = Bench::together([&global, &local, &goals]);
+    global.message(&GlobalPositionInt { lat: 470_000_000, ..zero() });
+    local.message(&LocalPositionNed { x: 3.0, ..zero() });
     // 396 times 2^32 ms lie between them.
     for (sec, time_boot_ms) in [(1_700_807_049, 4_294_967_080), (1_700_807_050, 784)] {
         let pose = json!({"position": {"latitude": 47.0}, "orientation": {"w": 1.0}});

@@ -132,8 +132,14 @@ impl Bench {
 
     /// Two links of one vehicle, which share what they know of it.
     pub(crate) fn two(first: &ForwardRule, second: &ForwardRule) -> (Self, Self) {
+        let [first, second] = Self::together([first, second]);
+        (first, second)
+    }
+
+    /// The same for more of them.
+    pub(crate) fn together<const N: usize>(rules: [&ForwardRule; N]) -> [Self; N] {
         let (codecs, now) = (rostrans_codecs::builtin(), Instant::now());
-        (Self::from_registry(&codecs, first, now), Self::from_registry(&codecs, second, now))
+        rules.map(|rule| Self::from_registry(&codecs, rule, now))
     }
 
     fn from_registry(codecs: &CodecRegistry, rule: &ForwardRule, now: Instant) -> Self {

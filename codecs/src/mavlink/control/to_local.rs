@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rostrans_cdr::from_cdr;
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, DecodeError, Decoder, EncodeError, Interest, Port, Sample},
+    codec::{CodecError, CodecInfo, DecodeError, Decoder, EncodeError, Port, Sample},
     emit::Emit,
     transport::Frame,
 };
@@ -15,23 +15,23 @@ use super::{
     position::{IGNORE_ACCELERATION, IGNORE_VELOCITY, IGNORE_YAW_RATE},
 };
 use crate::{
-    frames::{Geodetic, Ned},
+    frames::Geodetic,
     mavlink::{
         DecodeOnly,
-        dialect::{GlobalPositionInt, LocalPositionNed, Message, SetPositionTargetLocalNed},
+        dialect::SetPositionTargetLocalNed,
         parts::rotation,
         relay::{TALKS, input},
-        ros,
         uas::{MavContext, Talker, Uas},
-        value::{stamp_ns, time_boot_ms, to_f32, to_f64s, zero},
-        vehicle::{self, Vehicle},
+        value::{stamp_ns, time_boot_ms, to_f32, zero},
+        vehicle,
     },
     options::Options,
 };
 
 /// `setpoint_position/global_to_local`: the way from the vehicle's position on the globe to the goal, added to its local
 /// position. Degrees; metres above the ellipsoid, as `global_position/global`. A goal whose stamp in milliseconds is not
-/// later than the one before is left out, and so are all until both positions are known.
+/// later than the one before is left out, and so are all until both positions are known. They come from the codecs of
+/// `global_position` and `local_position`, which must not be filtered away.
 ///
 /// Source: MAVLink common, SET_POSITION_TARGET_LOCAL_NED (84), GLOBAL_POSITION_INT (33), LOCAL_POSITION_NED (32).
 pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
@@ -40,7 +40,6 @@ const INFO: CodecInfo = CodecInfo {
     name: "mavlink.setpoint_global_to_local",
     doc: "goals on the globe as local setpoints",
     inputs: &[input::<GeoPoseStamped>("global_to_local", 5)],
-    interest: Interest::Tags(&[GlobalPositionInt::ID, LocalPositionNed::ID]),
     options: &[vehicle::SYSID, MAV_FRAME],
     ..TALKS
 };
@@ -48,53 +47,30 @@ const INFO: CodecInfo = CodecInfo {
 fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(cx, &INFO)?;
     Ok(Box::new(ToLocal {
-        vehicle: Vehicle::new(&options)?,
         frame: MavFrame::of(&options)?,
         uas: Arc::clone(&cx.uas),
         talker: Talker::new(cx),
-        here: None,
-        local: None,
         last_ms: 0,
     }))
 }
 
 struct ToLocal {
-    vehicle: Vehicle,
     frame: MavFrame,
     uas: Arc<Uas>,
     talker: Talker,
-    here: Option<Geodetic>,
-    /// ENU metres.
-    local: Option<[f64; 3]>,
     /// Stamp of the latest goal; the 32 bits that are sent would start anew every 50 days.
     last_ms: i64,
 }
 
 impl Decoder for ToLocal {
-    fn decode(&mut self, frame: &Frame<'_>, _: &mut Emit<'_>) -> Result<(), DecodeError> {
-        let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
-        match packet.msgid {
-            GlobalPositionInt::ID => {
-                let m = GlobalPositionInt::decode(packet.payload);
-                self.here = Some(Geodetic {
-                    latitude_deg: ros::degrees(m.lat),
-                    longitude_deg: ros::degrees(m.lon),
-                    height_m: self.uas.height(m.lat, m.lon, m.alt),
-                });
-            }
-            LocalPositionNed::ID => {
-                let m = LocalPositionNed::decode(packet.payload);
-                self.local = Some(Ned(to_f64s([m.x, m.y, m.z])).to_enu().0);
-            }
-            _ => {}
-        }
+    fn decode(&mut self, _: &Frame<'_>, _: &mut Emit<'_>) -> Result<(), DecodeError> {
         Ok(())
     }
 
     fn sample(&mut self, _: Port, sample: &Sample, out: &mut Emit<'_>) -> Result<(), EncodeError> {
         let goal: GeoPoseStamped =
             from_cdr(&sample.payload).map_err(|_| EncodeError::Cdr(GeoPoseStamped::TYPE))?;
-        let (Some(here), Some(local)) = (self.here, self.local) else {
+        let (Some(here), Some(local)) = (self.uas.global(), self.uas.local()) else {
             return Err(EncodeError::OutOfRange("goal before the vehicle's position is known"));
         };
         let at = stamp_ns(&goal.header) / 1_000_000;
@@ -109,7 +85,7 @@ impl Decoder for ToLocal {
             height_m: position.altitude,
         };
         let [dx, dy, dz] = there.relative_to(here).0;
-        let [x, y, z] = local;
+        let [x, y, z] = local.0;
         let [x, y, z] = self.frame.vector([x + dx, y + dy, z + dz]);
         let setpoint = SetPositionTargetLocalNed {
             time_boot_ms: time_boot_ms(&goal.header),

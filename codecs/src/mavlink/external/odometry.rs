@@ -1,4 +1,6 @@
-//! `mavlink.odometry`: pose and velocity at once, both ways.
+//! `mavlink.odometry` and `mavlink.odometry_out`: pose and velocity at once, both ways.
+//!
+//! Two codecs, so that what vehicles send at 30 Hz and more is decoded where it arrives.
 
 use rostrans_core::{
     codec::{CodecError, CodecInfo, Decoder, EncodeError, Interest},
@@ -12,7 +14,7 @@ use crate::{
         DecodeOnly,
         dialect::{Message, Odometry},
         parts::{attitude, frd, ned, point, wxyz, xyz},
-        relay::{Relay, TALKS, input, topic},
+        relay::{Relay, TALKS, TELLS, input, topic},
         ros,
         uas::MavContext,
         value::{time_usec, to_f64s},
@@ -21,39 +23,37 @@ use crate::{
     options::Options,
 };
 
-/// ODOMETRY to `odometry/in`, and `odometry/out` to ODOMETRY.
-///
-/// **Frame**: pose FLU in ENU, twist FLU. The vehicle gets LOCAL_FRD and BODY_FRD: both sides are turned by the fixed
-/// rotations, and so a sample must be in the frame `odom` or `map` (or the one of the option) and its child
-/// `base_link` (or that of the option); others are refused.
+/// ODOMETRY to `odometry/in`: pose FLU in ENU, twist FLU.
 ///
 /// Source: MAVLink common, ODOMETRY (331).
-pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
+pub(super) const IN: DecodeOnly = DecodeOnly::new(&IN_INFO, build_in);
 
-const INFO: CodecInfo = CodecInfo {
+const IN_INFO: CodecInfo = CodecInfo {
     name: "mavlink.odometry",
-    doc: "odometry, both ways",
+    doc: "odometry of the vehicle",
     ports: &[topic::<RosOdometry>("in", Qos::reliable())],
-    inputs: &[input::<RosOdometry>("out", 1)],
     interest: Interest::Tags(&[Odometry::ID]),
-    options: &[
-        vehicle::SYSID,
-        ("frame_id", "frame of the pose; default odom"),
-        ("child_frame_id", "frame of the twist; default base_link"),
-    ],
-    ..TALKS
+    options: &[vehicle::SYSID, FRAME_ID, CHILD_FRAME_ID],
+    ..TELLS
 };
 
-fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
-    let options = Options::new(cx, &INFO)?;
-    let frame_id = options.text("frame_id", "odom")?.to_owned();
-    let child_frame_id = options.text("child_frame_id", "base_link")?.to_owned();
+const FRAME_ID: (&str, &str) = ("frame_id", "frame of the pose; default odom");
+const CHILD_FRAME_ID: (&str, &str) = ("child_frame_id", "frame of the twist; default base_link");
+
+/// The options `frame_id` and `child_frame_id`.
+fn frames<'a>(options: &Options<'a>) -> Result<(&'a str, &'a str), CodecError> {
+    Ok((options.text("frame_id", "odom")?, options.text("child_frame_id", "base_link")?))
+}
+
+fn build_in(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+    let options = Options::new(cx, &IN_INFO)?;
+    let (frame_id, child_frame_id) = frames(&options)?;
     let odometry = RosOdometry {
-        header: ros::header(&frame_id),
-        child_frame_id: child_frame_id.clone(),
+        header: ros::header(frame_id),
+        child_frame_id: child_frame_id.to_owned(),
         ..RosOdometry::default()
     };
-    Relay::new(cx, &INFO)?
+    Relay::new(cx, &IN_INFO)?
         .tell("in", odometry, |m: &Odometry, odometry, at| {
             ros::stamp(&mut odometry.header, at.us(m.time_usec));
             let (pose, twist) = (&mut odometry.pose, &mut odometry.twist);
@@ -66,6 +66,31 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
             twist.twist.angular = ros::vector3(rates.0);
             twist.covariance = Cov6::from_upper(m.velocity_covariance).swap_body().0;
         })
+        .done()
+}
+
+/// `odometry/out` to ODOMETRY.
+///
+/// **Frame**: the vehicle gets LOCAL_FRD and BODY_FRD. Both sides are turned by the fixed rotations, and so a sample
+/// must be in the frame `odom` or `map` (or the one of the option) and its child `base_link` (or that of the option);
+/// others are refused.
+///
+/// Source: MAVLink common, ODOMETRY (331).
+pub(super) const OUT: DecodeOnly = DecodeOnly::new(&OUT_INFO, build_out);
+
+const OUT_INFO: CodecInfo = CodecInfo {
+    name: "mavlink.odometry_out",
+    doc: "odometry for the vehicle",
+    inputs: &[input::<RosOdometry>("out", 1)],
+    options: &[vehicle::SYSID, FRAME_ID, CHILD_FRAME_ID],
+    ..TALKS
+};
+
+fn build_out(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
+    let options = Options::new(cx, &OUT_INFO)?;
+    let (frame_id, child_frame_id) = frames(&options)?;
+    let (frame_id, child_frame_id) = (frame_id.to_owned(), child_frame_id.to_owned());
+    Relay::new(cx, &OUT_INFO)?
         .hear(move |odometry: &RosOdometry, to| {
             let frame = odometry.header.frame_id.as_str();
             if frame != frame_id && !matches!(frame, "odom" | "map") {

@@ -129,7 +129,7 @@ fn odometry_for_the_vehicle_must_be_in_a_known_frame() {
             "twist": {"twist": {"linear": {"x": 4.0, "y": 5.0, "z": 6.0}, "angular": {"x": 0.1, "y": 0.2, "z": 0.3}},
                 "covariance": covariance()}})
     };
-    let mut odometry = bench("mavlink.odometry");
+    let mut odometry = bench("mavlink.odometry_out");
     for frame in ["odom", "map"] {
         let m: Odometry = one(&mut odometry, "out", &sample(frame, "base_link"));
         assert_eq!((m.time_usec, [m.x, m.y, m.z]), (12_345_678, [2.0, 1.0, -3.0]));
@@ -140,10 +140,10 @@ fn odometry_for_the_vehicle_must_be_in_a_known_frame() {
         assert_eq!(m.pose_covariance[..3], [11.0, 1.0, -12.0]);
         assert_eq!(m.velocity_covariance[..3], [0.0, -1.0, -2.0]);
     }
-    let refused = |frame, child| bench("mavlink.odometry").sample("out", &sample(frame, child));
+    let refused = |frame, child| bench("mavlink.odometry_out").sample("out", &sample(frame, child));
     assert_eq!(refused("camera", "base_link"), Err(EncodeError::OutOfRange("header.frame_id")));
     assert_eq!(refused("odom", "camera"), Err(EncodeError::OutOfRange("child_frame_id")));
-    let mut own = with("mavlink.odometry", json!({"frame_id": "world", "child_frame_id": "body"}));
+    let mut own = with("mavlink.odometry_out", json!({"frame_id": "world", "child_frame_id": "body"}));
     assert_eq!(one::<Odometry>(&mut own, "out", &sample("world", "body")).x, 2.0);
 }
 

@@ -19,12 +19,20 @@ pub(super) const SURFACES: &[Surface] = &[
     },
     Surface { topics: &[("pose", "mocap/pose"), ("tf", "mocap/tf")], ..Surface::of("mavlink.mocap") },
     Surface {
-        topics: &[("in", "odometry/in"), ("out", "odometry/out")],
+        topics: &[("in", "odometry/in")],
         options: &[
             ("frame_id", "mavros_odometry_fcu_odom_parent_id_des"),
             ("child_frame_id", "mavros_odometry_fcu_odom_child_id_des"),
         ],
         ..Surface::of("mavlink.odometry")
+    },
+    Surface {
+        topics: &[("out", "odometry/out")],
+        options: &[
+            ("frame_id", "mavros_odometry_fcu_odom_parent_id_des"),
+            ("child_frame_id", "mavros_odometry_fcu_odom_child_id_des"),
+        ],
+        ..Surface::of("mavlink.odometry_out")
     },
     Surface {
         topics: &[("gps_input", "gps_input/gps_input")],
