@@ -26,6 +26,7 @@ use super::{
     twins::{Origin, Twins},
     uas::{MavContext, Talker, Uas},
     vehicle::{self, Vehicle},
+    why::{Complaint, Why},
 };
 use crate::options::Options;
 
@@ -123,6 +124,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         boot_ms: None,
         sync_ns: None,
         twins: Twins::default(),
+        why: Why::default(),
         rule: Arc::clone(&cx.rule.rule_id.0),
     }))
 }
@@ -160,6 +162,7 @@ struct LinkDecoder {
     /// The same by its latest answer to time sync, which counts by itself.
     sync_ns: Option<i64>,
     twins: Twins,
+    why: Why,
     rule: Arc<str>,
 }
 
@@ -172,6 +175,7 @@ impl Decoder for LinkDecoder {
             self.peer = Some(addr);
             self.uas.set_peer(addr);
         }
+        self.why.packet(packet.compid, packet.msgid, frame.received);
         let payload = packet.payload;
         match packet.msgid {
             Heartbeat::ID => {
@@ -180,16 +184,19 @@ impl Decoder for LinkDecoder {
                 self.watch_for_twins(&beat.heartbeat, frame);
                 if beat.connects {
                     (self.boot_ms, self.sync_ns) = (None, None);
+                    self.why.connected(frame.received);
                     self.start_requests(frame.received);
                 }
             }
             SystemTime::ID => self.clock(SystemTime::decode(payload).time_boot_ms, frame.received),
             Attitude::ID => {
                 self.requests.attitude_arrived();
+                self.why.attitude();
                 self.clock(Attitude::decode(payload).time_boot_ms, frame.received);
             }
             AttitudeQuaternion::ID => {
                 self.requests.attitude_arrived();
+                self.why.attitude();
                 self.clock(AttitudeQuaternion::decode(payload).time_boot_ms, frame.received);
             }
             CommandAck::ID => {
@@ -199,6 +206,7 @@ impl Decoder for LinkDecoder {
                     && (ack.target_component == 0 || ack.target_component == compid);
                 if ack.command == SET_MESSAGE_INTERVAL && for_us {
                     self.requests.acknowledged(ack.result);
+                    self.why.answered(ack.result);
                 }
             }
             HomePosition::ID => self.requests.home_arrived(),
@@ -211,6 +219,10 @@ impl Decoder for LinkDecoder {
     fn tick(&mut self, now: Instant, out: &mut Emit<'_>) {
         if self.vehicle.fell_silent(now) {
             self.requests.stop();
+            self.why.lost();
+        }
+        if let Some(complaint) = self.why.poll(now) {
+            self.complain(complaint);
         }
         if !self.talker.has_receiver() {
             return;
@@ -228,6 +240,23 @@ impl LinkDecoder {
     fn start_requests(&mut self, now: Instant) {
         if self.request_streams {
             self.requests.start(self.vehicle.autopilot, self.rates, &self.wanted, now);
+        }
+    }
+
+    #[cold]
+    fn complain(&self, complaint: Complaint) {
+        let (rule, sysid) = (&self.rule, self.uas.target_system());
+        match complaint {
+            Complaint::NoHeartbeat { compid, msgid } => tracing::warn!(
+                %rule, sysid, wanted_compid = self.vehicle.compid, compid, msgid,
+                "packets arrive, but no HEARTBEAT of the autopilot, so nothing counts as connected; \
+                 set tgt_component, or let the link carry HEARTBEAT"
+            ),
+            Complaint::NoAttitude { refusal } => tracing::warn!(
+                %rule, sysid, refusal,
+                "connected, but no attitude comes, so there is no imu/data; raise the stream (ArduPilot: SRn_EXTRA1, \
+                 PX4: MAV_n_MODE), or see mavros_message_intervals"
+            ),
         }
     }
 

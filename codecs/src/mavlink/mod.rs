@@ -51,6 +51,7 @@ mod value;
 mod vehicle;
 mod vehicle_info;
 mod vfr_hud;
+mod why;
 
 use std::sync::Arc;
 

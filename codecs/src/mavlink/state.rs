@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use rostrans_core::{
     codec::{CodecError, CodecInfo, Cost, DecodeError, Decoder, Interest, Port, Role},
     emit::Emit,
+    rule::Source,
     topic::Qos,
     transport::{Frame, Framing},
 };
@@ -60,6 +61,8 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         started: None,
         stranger: None,
         stranger_told: false,
+        absence_told: false,
+        hint: hint(&cx.rule.source),
         state: State::default(),
         extended: ExtendedState::default(),
     }))
@@ -75,6 +78,10 @@ struct StateDecoder {
     stranger: Option<(u8, u8)>,
     /// The stranger was reported since the vehicle was last there.
     stranger_told: bool,
+    /// It was said that nobody was heard since the start.
+    absence_told: bool,
+    /// What the vehicle has to do to be heard.
+    hint: String,
     state: State,
     extended: ExtendedState,
 }
@@ -123,19 +130,25 @@ impl Decoder for StateDecoder {
             self.stranger = None;
             self.publish_disconnected(out);
         }
-        if self.stranger_told || self.state.connected || now.saturating_duration_since(started) < TIMEOUT {
+        if self.state.connected || now.saturating_duration_since(started) < TIMEOUT {
             return;
         }
-        if let Some((sysid, compid)) = self.stranger {
+        if let Some((sysid, compid)) = self.stranger.filter(|_| !self.stranger_told) {
             self.stranger_told = true;
+            self.absence_told = true;
             tracing::warn!(
                 rule = %self.rule,
                 wanted_sysid = self.vehicle.sysid,
                 wanted_compid = self.vehicle.compid,
                 sysid,
                 compid,
-                "heartbeats come from another system or component than configured"
+                "heartbeats come from another system or component than configured; \
+                 set tgt_system (or mavros_start_copter_id) and tgt_component"
             );
+        } else if !self.absence_told {
+            self.absence_told = true;
+            let (rule, sysid) = (&self.rule, self.vehicle.sysid);
+            tracing::warn!(%rule, sysid, "no HEARTBEAT of any vehicle yet; {}", self.hint);
         }
     }
 }
@@ -152,6 +165,7 @@ impl StateDecoder {
             let (rule, sysid) = (&self.rule, packet.sysid);
             tracing::info!(%rule, sysid, "CON: Got HEARTBEAT, connected. FCU: {fcu}");
             self.stranger_told = false;
+            self.absence_told = true;
         }
         let stamp = out.stamp();
         ros::stamp(&mut self.state.header, stamp);
@@ -174,6 +188,17 @@ impl StateDecoder {
         self.state = State::default();
         ros::stamp(&mut self.state.header, stamp);
         out.publish(STATE, stamp, &self.state);
+    }
+}
+
+/// What a vehicle has to do to be heard.
+fn hint(source: &Source) -> String {
+    match source {
+        Source::Udp(bind) => format!("let it send MAVLink to UDP port {} of this host", bind.addr.port()),
+        Source::Serial(port) => format!("see that it sends MAVLink to {} at {} baud", port.device, port.baud),
+        Source::Tcp(_) | Source::Mem(_) | Source::None => {
+            "see that its link is up and carries MAVLink".to_owned()
+        }
     }
 }
 

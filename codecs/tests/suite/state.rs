@@ -5,7 +5,7 @@ use std::time::Duration;
 use rostrans_codecs::mavlink::dialect::Heartbeat;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, v2};
+use crate::support::{Bench, lines, v2};
 
 const HEARTBEAT: Heartbeat = Heartbeat {
     custom_mode: 393_216,
@@ -84,4 +84,17 @@ fn first_mode_has_its_name_unless_mavros_is_repeated() {
     bench.message(&HEARTBEAT);
     let modes: Vec<String> = states(&mut bench).into_iter().map(|(.., mode)| mode).collect();
     assert_eq!(modes, ["CMODE(393216)", "OFFBOARD"]);
+}
+
+#[test]
+fn silence_since_the_start_is_explained_once() {
+    let mut bench = Bench::new("mavlink.state", json!({}));
+    bench.pass(Duration::from_secs(30));
+    let said = lines();
+    let told: Vec<_> = said.iter().filter(|line| line.contains("no HEARTBEAT of any vehicle yet")).collect();
+    assert_eq!(told.len(), 1, "{said:?}");
+    assert!(told[0].contains("UDP port 14540"), "{told:?}");
+    bench.message(&HEARTBEAT);
+    bench.pass(Duration::from_secs(30));
+    assert!(lines().iter().all(|line| !line.contains("no HEARTBEAT of any vehicle")));
 }
