@@ -175,7 +175,9 @@ impl Decoder for LinkDecoder {
             self.peer = Some(addr);
             self.uas.set_peer(addr);
         }
-        self.why.packet(packet.compid, packet.msgid, frame.received);
+        if packet.msgid != Heartbeat::ID {
+            self.why.packet(packet.compid, packet.msgid, frame.received);
+        }
         let payload = packet.payload;
         match packet.msgid {
             Heartbeat::ID => {
@@ -184,7 +186,7 @@ impl Decoder for LinkDecoder {
                 self.watch_for_twins(&beat.heartbeat, frame);
                 if beat.connects {
                     (self.boot_ms, self.sync_ns) = (None, None);
-                    self.why.connected(frame.received);
+                    self.why.connected(self.request_streams && self.rates.imu_hz > 0, frame.received);
                     self.start_requests(frame.received);
                 }
             }
@@ -205,8 +207,10 @@ impl Decoder for LinkDecoder {
                 let for_us = (ack.target_system == 0 || ack.target_system == sysid)
                     && (ack.target_component == 0 || ack.target_component == compid);
                 if ack.command == SET_MESSAGE_INTERVAL && for_us {
+                    if self.requests.asks_for(AttitudeQuaternion::ID) {
+                        self.why.answered(ack.result);
+                    }
                     self.requests.acknowledged(ack.result);
-                    self.why.answered(ack.result);
                 }
             }
             HomePosition::ID => self.requests.home_arrived(),

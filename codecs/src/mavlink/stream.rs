@@ -7,7 +7,7 @@ use rostrans_mavlink::message_named;
 use super::{
     dialect::{
         Altitude, AttitudeQuaternion, EstimatorStatus, ExtendedSysState, GlobalPositionInt, HighresImu,
-        LocalPositionNed, Message, RcChannels, ServoOutputRaw, SysStatus, VfrHud,
+        LocalPositionNed, Message, RcChannels, ServoOutputRaw, SysStatus, SystemTime, VfrHud,
     },
     mode,
 };
@@ -83,6 +83,11 @@ impl Requests {
     /// HOME_POSITION came.
     pub(super) fn home_arrived(&mut self) {
         self.home = None;
+    }
+
+    /// Whether the request that is open now is for this message.
+    pub(super) fn asks_for(&self, msgid: u32) -> bool {
+        matches!(self.current(), Some(Request::Interval { msgid: asked, .. }) if asked == msgid)
     }
 
     /// COMMAND_ACK for SET_MESSAGE_INTERVAL. The number says nothing about which message, hence one at a time.
@@ -177,6 +182,7 @@ fn px4(rates: Rates) -> Vec<Request> {
         (RcChannels::ID, 20.0),
         (ServoOutputRaw::ID, 10.0),
         (EstimatorStatus::ID, 1.0),
+        (SystemTime::ID, 1.0),
     ];
     imu.into_iter().chain(rest).filter_map(interval).collect()
 }
@@ -260,7 +266,7 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(intervals, [31, 105, 32, 33, 1, 245, 141, 74, 65, 36, 230]);
+        assert_eq!(intervals, [31, 105, 32, 33, 1, 245, 141, 74, 65, 36, 230, 2]);
         assert_eq!(sent[0].1, Request::Interval { msgid: 31, interval_us: 5000.0 });
     }
 
@@ -272,7 +278,7 @@ mod tests {
         assert_eq!(times.len(), 9, "three rounds of three: {times:?}");
         assert_eq!(times[..3], [0, 1000, 2000]);
         let intervals = sent.iter().filter(|(_, r)| matches!(r, Request::Interval { .. })).count();
-        assert_eq!(intervals, 9 * 11);
+        assert_eq!(intervals, 9 * 12);
     }
 
     #[test]
@@ -329,8 +335,8 @@ mod tests {
         let start = Instant::now();
         let mut requests = Requests::default();
         requests.start(mode::PX4, RATES, &wanted, start);
-        assert_eq!(requests.pending.len(), 11, "each message once");
-        assert_eq!(requests.pending[8..], wanted);
+        assert_eq!(requests.pending.len(), 12, "each message once");
+        assert_eq!(requests.pending[9..], wanted);
         for bad in ["31", "31:", "NO_SUCH:5", "31:-1", "31:x", "99999999:1"] {
             assert_eq!(parse_intervals(&format!("30:1,{bad}")), Err(bad.to_owned()));
         }

@@ -31,9 +31,9 @@ impl Why {
         }
     }
 
-    /// The autopilot is connected; its streams are asked for now.
-    pub(super) fn connected(&mut self, at: Instant) {
-        *self = Self { connected: Some(at), ..Self::default() };
+    /// The autopilot is connected. `asked` tells that it is asked for its attitude now.
+    pub(super) fn connected(&mut self, asked: bool, at: Instant) {
+        *self = Self { connected: Some(at), attitude_settled: !asked, ..Self::default() };
     }
 
     /// The autopilot is gone.
@@ -45,11 +45,13 @@ impl Why {
         self.attitude_settled = true;
     }
 
-    /// The autopilot's answer to a request for a message.
+    /// The autopilot's answer, a `MAV_RESULT`, to the request for its attitude.
     pub(super) fn answered(&mut self, result: u8) {
-        if result != 0 {
-            self.refusal = Some(result);
-        }
+        self.refusal = match result {
+            ACCEPTED => None,
+            TEMPORARILY_REJECTED | IN_PROGRESS => self.refusal,
+            refused => Some(refused),
+        };
     }
 
     /// What is to be told at `now`.
@@ -69,6 +71,10 @@ impl Why {
     }
 }
 
+/// `MAV_RESULT`.
+const ACCEPTED: u8 = 0;
+const TEMPORARILY_REJECTED: u8 = 1;
+const IN_PROGRESS: u8 = 5;
 /// How long a thing may take before its absence is told.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -90,7 +96,7 @@ mod tests {
         assert_eq!(why.poll(seconds(start, 9)), None);
         assert_eq!(why.poll(seconds(start, 10)), Some(Complaint::NoHeartbeat { compid: 1, msgid: 30 }));
         assert_eq!(why.poll(seconds(start, 100)), None);
-        why.connected(seconds(start, 101));
+        why.connected(true, seconds(start, 101));
         why.attitude();
         why.packet(1, 30, seconds(start, 102));
         assert_eq!(why.poll(seconds(start, 200)), None);
@@ -100,15 +106,17 @@ mod tests {
     fn missing_attitude_is_told_with_the_autopilots_refusal() {
         let start = Instant::now();
         let mut why = Why::default();
-        why.connected(start);
-        why.answered(0);
+        why.connected(true, start);
         why.answered(3);
+        why.answered(1);
         assert_eq!(why.poll(seconds(start, 9)), None);
         assert_eq!(why.poll(seconds(start, 10)), Some(Complaint::NoAttitude { refusal: Some(3) }));
         assert_eq!(why.poll(seconds(start, 20)), None);
         why.lost();
-        why.connected(seconds(start, 30));
+        why.connected(true, seconds(start, 30));
         why.attitude();
         assert_eq!(why.poll(seconds(start, 60)), None);
+        why.connected(false, seconds(start, 70));
+        assert_eq!(why.poll(seconds(start, 90)), None, "nobody asked for it");
     }
 }
