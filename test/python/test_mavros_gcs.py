@@ -3,7 +3,7 @@ import unittest
 
 from daemon import free_port
 from peers import PROGRAMS, TOOLS
-from vehicles import VehicleTest
+from vehicles import VehicleTest, ask_for_waypoints
 
 PARAMS = 100
 MAVSDK_ID, MAVPROXY_ID = [1, 195], [255, 230]
@@ -29,8 +29,7 @@ class MavrosGroundStations(VehicleTest):
         mavproxy.say("param show MPC_XY_VEL_MAX")
         mavproxy.wait_text("MPC_XY_VEL_MAX   12.0")
         mavsdk.wait("step", 40, lambda e: e["step"] == "mission")
-        mavproxy.say("wp list")
-        mavproxy.wait_text("Requesting 5 waypoints")
+        ask_for_waypoints(mavproxy, 5)
         everything = lambda: "\n".join(map(str, (autopilot, rostrans, flight, mavsdk, mavproxy)))
         self.assertEqual(mavsdk.finish(), 0, everything())
         self.assertEqual(flight.finish(50), 0, everything())

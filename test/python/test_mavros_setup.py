@@ -3,7 +3,7 @@ import unittest
 
 from daemon import free_port
 from peers import PROGRAMS, TOOLS
-from vehicles import VehicleTest
+from vehicles import VehicleTest, ask_for_waypoints
 
 PARAMS = 100
 MAVSDK_ID, MAVPROXY_ID = [1, 195], [255, 230]
@@ -52,8 +52,7 @@ class MavrosSetup(VehicleTest):
         everything = lambda: "\n".join(map(str, (autopilot, rostrans, mavsdk, mavproxy)))
         mavproxy.wait_text(f"Received {PARAMS} parameters", 30)
         mavsdk.wait("step", 40, lambda e: e["step"] == "mission")
-        mavproxy.say("wp list")
-        mavproxy.wait_text("Requesting 5 waypoints")
+        ask_for_waypoints(mavproxy, 5)
         self.assertEqual(mavsdk.finish(), 0, everything())
         client.watch("local_position/pose", "geometry_msgs/msg/PoseStamped", "sensor_data")
         client.until("local_position/pose", lambda m: True)

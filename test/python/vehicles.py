@@ -8,6 +8,17 @@ from peers import JAZZY, PROGRAMS, TOOLS, eventually
 CALL = 40.0
 
 
+def ask_for_waypoints(mavproxy, count):
+    """Lets MAVProxy read the mission. It asks once and waits for ever when a packet of another reader answers it."""
+    for _ in range(4):
+        mavproxy.say("wp list")
+        try:
+            return mavproxy.wait_text(f"Requesting {count} waypoints", 8)
+        except AssertionError:
+            continue
+    return mavproxy.wait_text(f"Requesting {count} waypoints", 1)
+
+
 class Client:
     """test/peers/ros2_client.py: an rclpy program that does what it is told."""
 
