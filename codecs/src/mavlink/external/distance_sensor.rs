@@ -1,7 +1,7 @@
 //! `mavlink.distance_sensor`: one range finder.
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Decoder, Interest},
+    codec::{CodecError, CodecInfo, Decoder, EncodeError, Interest},
     topic::Qos,
 };
 use rostrans_msgs::{
@@ -122,6 +122,10 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let mut sender = Sender::new(id, orientation, &options)?;
     relay
         .hear(move |range: &Range, to| {
+            if range.range.is_nan() {
+                // 0 would be contact.
+                return Err(EncodeError::OutOfRange("range"));
+            }
             to.send(&sender.message(range));
             Ok(())
         })

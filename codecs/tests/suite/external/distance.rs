@@ -110,3 +110,11 @@ fn unknown_orientation_is_refused_with_an_example() {
         ("orientation", "'DOWN' is no MAV_SENSOR_ORIENTATION; write e.g. PITCH_270")
     );
 }
+
+#[test]
+fn range_that_is_no_number_is_not_sent_as_contact() {
+    let mut sensor = with(CODEC, json!({"id": 1}));
+    let nan = json!({"radiation_type": 0, "range": "NaN"});
+    assert_eq!(sensor.sample("send", &nan), Err(rostrans_core::codec::EncodeError::OutOfRange("range")));
+    assert!(sensor.sent().is_empty());
+}
