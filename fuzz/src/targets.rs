@@ -22,6 +22,7 @@ pub(crate) const TARGETS: &[(&str, Target)] = &[
     ("rtps_network", rostrans_rtps::fuzzing::network),
     ("mavlink_stream", mavlink_stream),
     ("mavlink_datagram", rostrans_mavlink::fuzzing::framer),
+    ("rflysim", rostrans_rflysim::fuzzing::datagram),
     ("codec_decode", rostrans_codecs::fuzzing::decode),
     ("codec_encode", rostrans_codecs::fuzzing::encode),
     ("param", |data| text(data, rostrans_core::fuzzing::param)),
