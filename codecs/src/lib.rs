@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use rostrans_core::{codec::Codec, registry::CodecRegistry};
 
+mod describe;
 pub mod example;
 pub mod frames;
 #[doc(hidden)]
@@ -16,6 +17,9 @@ pub mod fuzzing;
 mod generic;
 pub mod mavlink;
 mod options;
+mod place;
+mod rflysim;
+mod ros;
 
 /// Every codec that ships.
 pub fn builtin() -> CodecRegistry {
@@ -24,7 +28,7 @@ pub fn builtin() -> CodecRegistry {
         Arc::new(example::my_codec::MyCodec),
     ];
     let mut registry = CodecRegistry::new();
-    for codec in generic::codecs().into_iter().chain(mavlink::codecs()).chain(own) {
+    for codec in generic::codecs().into_iter().chain(mavlink::codecs()).chain(rflysim::codecs()).chain(own) {
         registry.register(codec).expect("invariant: the names in these lists differ");
     }
     registry

@@ -31,7 +31,6 @@ pub mod mode;
 mod pace;
 mod param;
 mod parts;
-mod place;
 mod raw;
 mod rc;
 mod relay;

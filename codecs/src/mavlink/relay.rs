@@ -10,11 +10,9 @@ use rostrans_cdr::{CdrBytes, CdrDecode, CdrEncode, from_cdr};
 use rostrans_core::{
     clock::RosTime,
     codec::{
-        CallId, CodecError, CodecInfo, Cost, DecodeError, Decoder, EncodeError, Interest, Port, PortInfo,
-        Role, Sample, ServiceInfo,
+        CallId, CodecError, CodecInfo, Cost, DecodeError, Decoder, EncodeError, Interest, Port, Role, Sample,
     },
     emit::Emit,
-    topic::{Durability, Qos, Reliability},
     transport::{Frame, Framing},
 };
 use rostrans_mavlink::Packet;
@@ -27,6 +25,8 @@ use super::{
     vehicle::{self, Vehicle},
 };
 use crate::options::Options;
+
+pub(super) use crate::describe::{input, service, topic};
 
 /// What relays that only publish have in common.
 pub(super) const TELLS: CodecInfo = CodecInfo {
@@ -45,21 +45,6 @@ pub(super) const TELLS: CodecInfo = CodecInfo {
 
 /// What relays that also read topics have in common.
 pub(super) const TALKS: CodecInfo = CodecInfo { cost: Cost::Queued, ..TELLS };
-
-/// A topic that is published.
-pub(super) const fn topic<R: RosType>(name: &'static str, qos: Qos) -> PortInfo {
-    PortInfo { name, msg_type: Some(R::TYPE), qos }
-}
-
-/// A topic that is read. It asks for best effort, which every publisher offers.
-pub(super) const fn input<R: RosType>(name: &'static str, depth: u16) -> PortInfo {
-    topic::<R>(name, Qos::new(Reliability::BestEffort, Durability::Volatile, depth))
-}
-
-/// A service that is answered.
-pub(super) const fn service<S: RosService>(name: &'static str) -> ServiceInfo {
-    ServiceInfo { name, srv_type: S::TYPE }
-}
 
 /// The decoder.
 pub(super) struct Relay {

@@ -25,13 +25,15 @@ use rostrans_core::{
 };
 use rostrans_mavlink::{Sender, write_v1, write_v2};
 
-use crate::frames::{Enu, Geodetic};
+use crate::{
+    frames::{Enu, Geodetic},
+    place::Place,
+};
 
 use super::{
     dialect::{GpsRawInt, Message},
     geoid::{self, GeoidGrid},
     guard::Guard,
-    place::Place,
     ros,
     setpoint::{self, Setpoints},
 };

@@ -17,6 +17,7 @@ mod mission;
 mod offboard;
 mod param;
 mod property;
+mod rflysim;
 mod service;
 mod signing;
 mod state;

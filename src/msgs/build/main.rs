@@ -7,7 +7,7 @@ use rostrans_schema::{Dialect, FieldType, Shape, TypeKind, TypeName, TypeRegistr
 mod message;
 
 /// Packages that codecs build or read on the hot path; what they refer to comes along.
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 14] = [
     "builtin_interfaces",
     "diagnostic_msgs",
     "geographic_msgs",
@@ -15,6 +15,7 @@ const PACKAGES: [&str; 13] = [
     "mavros_msgs",
     "nav_msgs",
     "rcl_interfaces",
+    "rflysim_msgs",
     "rosgraph_msgs",
     "sensor_msgs",
     "std_msgs",

@@ -8,7 +8,7 @@ use std::sync::atomic::{
 
 /// A place: whatever its three numbers mean. Its reader never sees a mixture of two of them.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Odd while the numbers change; 0 before there were any.
     version: AtomicU32,
     bits: [AtomicU64; 3],
@@ -16,7 +16,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Sets the numbers. Only one task may do so.
-    pub(super) fn set(&self, numbers: [f64; 3]) {
+    pub(crate) fn set(&self, numbers: [f64; 3]) {
         let version = self.version.load(Relaxed);
         self.version.store(version.wrapping_add(1), Relaxed);
         fence(Release);
@@ -28,7 +28,7 @@ impl Place {
     }
 
     /// The latest numbers; `None` before there were any, or while they change time and again.
-    pub(super) fn get(&self) -> Option<[f64; 3]> {
+    pub(crate) fn get(&self) -> Option<[f64; 3]> {
         for _ in 0..8 {
             let before = self.version.load(Acquire);
             if before == 0 {
