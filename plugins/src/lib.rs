@@ -10,13 +10,16 @@
 use rostrans_core::plugin::Plugin;
 
 mod address;
+mod bind;
+mod dllmodel;
 mod mavros;
 mod router;
 
+pub use dllmodel::DllModel;
 pub use mavros::{Mavros, MavrosParam, mavros_key};
 pub use router::Router;
 
 /// Every plugin that ships, in the order in which their rules are planned.
 pub fn all() -> Vec<Box<dyn Plugin>> {
-    vec![Box::new(Mavros), Box::new(Router)]
+    vec![Box::new(DllModel), Box::new(Mavros), Box::new(Router)]
 }

@@ -8,8 +8,9 @@ use rostrans_core::{
     rule::LinkConfig,
     topic::{ServiceSpec, TopicName, TopicSpec},
 };
-use rostrans_schema::TypeName;
 use serde_json::{Value, json};
+
+use crate::bind;
 
 use super::{
     NAME,
@@ -175,10 +176,8 @@ fn topic_spec(
     name: &str,
     settings: &Settings,
 ) -> Result<TopicSpec, Diagnostic> {
-    let declared = info.ports.iter().chain(info.inputs).find(|p| p.name == port);
-    let typed = declared.and_then(|p| Some((TypeName::message(p.msg_type?).ok()?, p.qos)));
-    let Some((msg_type, qos)) = typed else { return Err(missing(info, "typed port", port, settings)) };
-    Ok(TopicSpec { name: parse_name(name, settings)?, msg_type, qos })
+    bind::topic(info, port, parse_name(name, settings)?)
+        .ok_or_else(|| missing(info, "typed port", port, settings))
 }
 
 /// A service with the type the codec declares.
@@ -188,11 +187,8 @@ fn service_spec(
     name: &str,
     settings: &Settings,
 ) -> Result<ServiceSpec, Diagnostic> {
-    let declared = info.services.iter().find(|s| s.name == service);
-    let Some(srv_type) = declared.and_then(|s| TypeName::service(s.srv_type).ok()) else {
-        return Err(missing(info, "service", service, settings));
-    };
-    Ok(ServiceSpec { name: parse_name(name, settings)?, srv_type })
+    bind::service(info, service, parse_name(name, settings)?)
+        .ok_or_else(|| missing(info, "service", service, settings))
 }
 
 /// A name under the prefix; one that starts with `/` is outside it and may have the vehicle's number in it.
