@@ -10,6 +10,7 @@
 //! plan is pure but for reading files, and reports all problems at once; nothing is opened before the plan stands.
 
 mod cli;
+mod demo;
 mod dry_run;
 mod exit;
 #[doc(hidden)]
@@ -56,6 +57,9 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
     let mut words = words.into_iter().peekable();
     if let Some(tool) = words.peek().and_then(network::Tool::named) {
         return network::main(tool, words.skip(1));
+    }
+    if words.peek().is_some_and(|word| word == "demo") {
+        return demo::main(words.skip(1));
     }
     let plugins = rostrans_plugins::all();
     let request = match cli::parse(words, &params::all(&plugins)) {

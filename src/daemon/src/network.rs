@@ -4,7 +4,7 @@
 
 mod doctor;
 mod graph;
-mod options;
+pub(crate) mod options;
 mod settle;
 
 use std::{

@@ -17,6 +17,7 @@ use rostrans_rflysim::{
     model::{DllInDoubCtrls, PX4SILIntFloat},
     port,
     setup::ReCopterSimMsg,
+    truth::SOut2Simulator,
 };
 
 use crate::{
@@ -134,18 +135,20 @@ impl CopterSim {
         self.vehicles.iter().map(|vehicle| vehicle.obeyed)
     }
 
-    /// Runs in real time until something comes through `stop` or its sender is gone; `each_second` is called about once a
-    /// second.
-    pub fn run(&mut self, stop: &Receiver<()>, mut each_second: impl FnMut(&Self)) {
+    /// Runs in real time until something comes through `stop` or its sender is gone; `watch` is called ten times a second
+    /// and ends the run with `false`.
+    pub fn run(&mut self, stop: &Receiver<()>, mut watch: impl FnMut(&Self) -> bool) {
         let period = Duration::from_secs_f64(1.0 / self.config.rate.clamp(1.0, 1000.0));
         let mut next = Instant::now();
-        let mut told = next;
+        let mut watched = next;
         loop {
             self.step(period);
             let now = Instant::now();
-            if now.saturating_duration_since(told) >= Duration::from_secs(1) {
-                told = now;
-                each_second(self);
+            if now.saturating_duration_since(watched) >= Duration::from_millis(100) {
+                watched = now;
+                if !watch(self) {
+                    return;
+                }
             }
             // Too slow, or stopped for a while: no burst.
             next = (next + period).max(now);

@@ -1,4 +1,4 @@
-//! Options of `rostrans graph` and `rostrans doctor`, and how they change what the environment says.
+//! Options of `rostrans graph`, `rostrans doctor` and `rostrans demo`, and how they change what the environment says.
 
 use std::{ffi::OsString, time::Duration};
 
@@ -10,54 +10,54 @@ use rostrans_core::{
 };
 
 /// An option: its spellings, the placeholder of its value, what it does.
-pub(super) struct Opt {
-    pub(super) names: &'static [&'static str],
-    pub(super) value: Option<&'static str>,
-    pub(super) doc: &'static str,
+pub(crate) struct Opt {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) value: Option<&'static str>,
+    pub(crate) doc: &'static str,
 }
 
-pub(super) const DOMAIN: Opt = Opt {
+pub(crate) const DOMAIN: Opt = Opt {
     names: &["-d", "--domain"],
     value: Some("NUMBER"),
     doc: "domain to look at (default: ROS_DOMAIN_ID)",
 };
-pub(super) const RANGE: Opt = Opt {
+pub(crate) const RANGE: Opt = Opt {
     names: &["--range"],
     value: Some("RANGE"),
     doc: "LOCALHOST or SUBNET (default: ROS_AUTOMATIC_DISCOVERY_RANGE)",
 };
-pub(super) const PEER: Opt = Opt {
+pub(crate) const PEER: Opt = Opt {
     names: &["--peer"],
     value: Some("HOST"),
     doc: "also ask this host; may be given several times (default: ROS_STATIC_PEERS)",
 };
-pub(super) const INTERFACE: Opt = Opt {
+pub(crate) const INTERFACE: Opt = Opt {
     names: &["--interface"],
     value: Some("NAME"),
     doc: "use this one only, by name or address; may be given several times",
 };
-pub(super) const IP: Opt = Opt {
+pub(crate) const IP: Opt = Opt {
     names: &["--ip"],
     value: Some("VERSION"),
     doc: "v4, v6 or both (default: as parameter dds_ip has it)",
 };
-pub(super) const WAIT: Opt =
+pub(crate) const WAIT: Opt =
     Opt { names: &["--wait"], value: Some("SECONDS"), doc: "look for this long at most (default: 5)" };
-pub(super) const JSON: Opt = Opt { names: &["--json"], value: None, doc: "print JSON" };
-pub(super) const HELP: Opt = Opt { names: &["-h", "--help"], value: None, doc: "this text" };
+pub(crate) const JSON: Opt = Opt { names: &["--json"], value: None, doc: "print JSON" };
+pub(crate) const HELP: Opt = Opt { names: &["-h", "--help"], value: None, doc: "this text" };
 
 /// What was given: options by their last spelling, in order, and the other words.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(crate) struct Given {
     options: Vec<(&'static str, String)>,
-    pub(super) words: Vec<String>,
+    pub(crate) words: Vec<String>,
 }
 
 impl Given {
     /// Sorts words by what they are.
     ///
     /// **Errors**: every unknown option, and every value that is missing or too much.
-    pub(super) fn parse(
+    pub(crate) fn parse(
         words: impl Iterator<Item = OsString>,
         known: &[&'static Opt],
     ) -> Result<Self, Vec<Diagnostic>> {
@@ -103,8 +103,13 @@ impl Given {
     }
 
     /// Whether an option was given.
-    pub(super) fn has(&self, option: &Opt) -> bool {
+    pub(crate) fn has(&self, option: &Opt) -> bool {
         self.all(option).next().is_some()
+    }
+
+    /// The value that was given last.
+    pub(crate) fn last(&self, option: &Opt) -> Option<&str> {
+        self.all(option).last()
     }
 
     fn all(&self, option: &Opt) -> impl Iterator<Item = &str> {
@@ -113,14 +118,14 @@ impl Given {
     }
 
     /// Interfaces to use; none means all.
-    pub(super) fn interfaces(&self) -> Vec<String> {
+    pub(crate) fn interfaces(&self) -> Vec<String> {
         self.all(&INTERFACE).map(str::to_owned).collect()
     }
 
     /// Where to look: the environment, changed by `--domain`, `--range`, `--peer` and `--ip`.
     ///
     /// **Errors**: every bad value, under the name it was given by.
-    pub(super) fn discovery(
+    pub(crate) fn discovery(
         &self,
         env: impl Fn(&str) -> Option<String>,
     ) -> Result<Discovery, Vec<Diagnostic>> {
@@ -167,7 +172,7 @@ impl Given {
     /// The value of `--wait`.
     ///
     /// **Errors**: not a number of seconds.
-    pub(super) fn wait(&self, default: Duration) -> Result<Duration, Diagnostic> {
+    pub(crate) fn wait(&self, default: Duration) -> Result<Duration, Diagnostic> {
         let Some(text) = self.all(&WAIT).last() else { return Ok(default) };
         let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=3600.0).contains(seconds));
         seconds.map(Duration::from_secs_f64).ok_or_else(|| {
@@ -177,12 +182,12 @@ impl Given {
 }
 
 /// A mistake on the command line.
-pub(super) fn problem(message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+pub(crate) fn problem(message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Origin::CommandLine, message, help)
 }
 
 /// The options as lines of a help text.
-pub(super) fn describe(options: &[&'static Opt]) -> String {
+pub(crate) fn describe(options: &[&'static Opt]) -> String {
     let spell = |option: &Opt| {
         let names = option.names.join(", ");
         option.value.map_or_else(|| names.clone(), |value| format!("{names} {value}"))
