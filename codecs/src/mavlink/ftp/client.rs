@@ -124,9 +124,8 @@ impl Client {
             self.round_trip = Some(self.round_trip.map_or(took, |known| (7 * known + took) / 8));
         }
         self.seq = reply.seq;
-        self.asked = None;
-        let task = self.task.take()?;
-        Some(self.go_on(task, reply, now))
+        let (asked, task) = (self.asked.take()?, self.task.take()?);
+        Some(self.go_on(task, &asked.request, reply, now))
     }
 
     /// A block of a burst, or its end. Late ones of an earlier burst hold good data too.
@@ -159,8 +158,13 @@ impl Client {
             return None;
         }
         self.seq = reply.seq;
-        if !over && read.next().is_some_and(|next| next.opcode == Opcode::BurstRead as u8) {
+        let next = read.next();
+        if !over && next.as_ref().is_some_and(|next| next.opcode == Opcode::BurstRead as u8) {
             return None;
+        }
+        if next.is_some_and(|next| next.same_as(&asked.request)) {
+            // It ended without a block; another one would too.
+            read.without_bursts();
         }
         self.asked = None;
         let task = self.task.take()?;
@@ -168,7 +172,13 @@ impl Client {
     }
 
     /// Does with a task what the answer to its request says.
-    fn go_on(&mut self, mut task: Task, reply: &Payload, now: Instant) -> Result<Payload, Done> {
+    fn go_on(
+        &mut self,
+        mut task: Task,
+        request: &Payload,
+        reply: &Payload,
+        now: Instant,
+    ) -> Result<Payload, Done> {
         let refusal = (reply.opcode != ACK).then(|| Refusal::of(reply));
         match (&mut task, refusal) {
             (Task::List { .. }, Some(Refusal::End)) => return Err(self.finish(task, None)),
@@ -197,10 +207,15 @@ impl Client {
             }
             (Task::Read { read, .. }, None) => {
                 read.take(reply.offset, reply.data());
+                // A server that sends nothing, or another place, would be asked for ever.
+                if read.next().is_some_and(|next| next.same_as(request)) {
+                    return Err(Done::Failed(errno::BADMSG));
+                }
                 return self.step(task, now);
             }
             (Task::Read { read, .. }, Some(Refusal::End)) => {
-                read.end(reply.offset, false);
+                // Not every server repeats the place in a refusal.
+                read.end(request.offset, false);
                 return self.step(task, now);
             }
             (Task::Write { done, data, .. }, None) => {

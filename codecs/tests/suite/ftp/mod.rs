@@ -329,3 +329,66 @@ fn replies_of_others_and_to_others_are_ignored() {
     world.bench.frame(&frame(&reply)).unwrap();
     assert_eq!(world.bench.answers()[0].1["size"], 10);
 }
+
+/// A client that reads 1000 bytes of a file of a server that answers each request with what `spoil` makes of the reply.
+fn read_from(knows_bursts: bool, mut spoil: impl FnMut(&mut [u8; 251])) -> (Vec<Value>, usize) {
+    let mut world = World::new();
+    world.server.file("/f", &pattern(10_000));
+    world.server.knows_bursts = knows_bursts;
+    world.open("/f");
+    world.bench.call("read", &json!({"file_path": "/f", "offset": 0, "size": 1000}));
+    let mut asked = 0;
+    for _ in 0..100 {
+        for request in requests(&mut world.bench) {
+            asked += 1;
+            for mut reply in world.server.answer(&request) {
+                spoil(&mut reply);
+                world.bench.frame(&frame(&reply)).unwrap();
+            }
+        }
+    }
+    (world.bench.answers().into_iter().map(|(_, answer)| answer).collect(), asked)
+}
+
+#[test]
+fn server_that_sends_no_bytes_is_not_asked_for_ever() {
+    for knows_bursts in [true, false] {
+        let (answers, asked) = read_from(knows_bursts, |reply| {
+            if reply[3] == 128 {
+                (reply[4], reply[6]) = (0, 1);
+            }
+        });
+        assert_eq!(answers, [json!({"data": [], "success": false, "r_errno": 74})], "bursts {knows_bursts}");
+        assert!(asked <= 4, "{asked} requests");
+    }
+}
+
+#[test]
+fn server_that_sends_other_places_than_wanted_is_not_asked_for_ever() {
+    let (answers, asked) = read_from(true, |reply| {
+        reply[8..12].copy_from_slice(&9000_u32.to_le_bytes());
+        reply[6] = 1;
+    });
+    assert_eq!(answers, [json!({"data": [], "success": false, "r_errno": 74})]);
+    assert!(asked <= 4, "{asked} requests");
+}
+
+#[test]
+fn end_of_file_without_its_place_keeps_what_was_read() {
+    let mut world = World::new();
+    world.server.file("/f", &pattern(500));
+    (world.server.tells_size, world.server.knows_bursts) = (false, false);
+    world.open("/f");
+    world.bench.call("read", &json!({"file_path": "/f", "offset": 0, "size": 1000}));
+    for _ in 0..10 {
+        for request in requests(&mut world.bench) {
+            for mut reply in world.server.answer(&request) {
+                if reply[3] == 129 {
+                    reply[8..12].fill(0);
+                }
+                world.bench.frame(&frame(&reply)).unwrap();
+            }
+        }
+    }
+    assert_eq!(bytes(&world.bench.answers()[0].1["data"]), pattern(500));
+}
