@@ -14,6 +14,7 @@ use rostrans_core::{
         ServiceInfo,
     },
     emit::Emit,
+    throttle::LogThrottle,
     transport::{Frame, Framing},
 };
 use rostrans_mavlink::Packet;
@@ -62,6 +63,8 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         talker: Talker::new(cx),
         table: BTreeMap::new(),
         asking: None,
+        flight_sw_version: 0,
+        changes: LogThrottle::default(),
     }))
 }
 
@@ -73,6 +76,9 @@ struct InfoDecoder {
     /// By system and component.
     table: BTreeMap<(u8, u8), VehicleInfo>,
     asking: Option<Asking>,
+    /// The autopilot's version as last told, and when that was logged.
+    flight_sw_version: u32,
+    changes: LogThrottle,
 }
 
 /// The vehicle has not told its version yet.
@@ -87,7 +93,7 @@ impl Decoder for InfoDecoder {
         let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
         match packet.msgid {
             Heartbeat::ID => self.heartbeat(&packet, frame.received, out),
-            AutopilotVersion::ID => self.version(&packet, out),
+            AutopilotVersion::ID => self.version(&packet, frame.received, out),
             _ => {}
         }
         Ok(())
@@ -97,13 +103,17 @@ impl Decoder for InfoDecoder {
         if self.vehicle.fell_silent(now) {
             self.table.clear();
             self.asking = None;
+            self.changes = LogThrottle::default();
             self.uas.set_capabilities(None);
         }
         self.ask(now, out);
+        if self.changes.due(now).is_some() {
+            self.log_version();
+        }
     }
 
     fn next_due(&self) -> Option<Instant> {
-        self.asking.map(|asking| asking.due)
+        [self.asking.map(|asking| asking.due), self.changes.next_due()].into_iter().flatten().min()
     }
 
     fn call(
@@ -152,17 +162,17 @@ impl InfoDecoder {
         info.mode_id = if custom { m.custom_mode } else { m.base_mode.into() };
     }
 
-    fn version(&mut self, packet: &Packet<'_>, out: &mut Emit<'_>) {
+    fn version(&mut self, packet: &Packet<'_>, at: Instant, out: &mut Emit<'_>) {
         let m = AutopilotVersion::decode(packet.payload);
         let autopilot = packet.compid == self.uas.target_component();
         if autopilot {
             self.asking = None;
-            if self.uas.capabilities() != Some(m.capabilities) {
-                let (rule, capabilities) = (&self.rule, m.capabilities);
-                let [major, minor, patch, kind] = m.flight_sw_version.to_be_bytes();
-                tracing::info!(%rule, capabilities, "VER: flight software {major}.{minor}.{patch} ({kind:02x})");
-            }
+            let changed = self.uas.capabilities() != Some(m.capabilities);
             self.uas.set_capabilities(Some(m.capabilities));
+            self.flight_sw_version = m.flight_sw_version;
+            if changed && self.changes.event(at).is_some() {
+                self.log_version();
+            }
         }
         let Some(info) = self.entry(packet) else { return };
         ros::stamp(&mut info.header, out.stamp());
@@ -180,6 +190,12 @@ impl InfoDecoder {
         info.vendor_id = m.vendor_id;
         info.product_id = m.product_id;
         info.uid = m.uid;
+    }
+
+    fn log_version(&self) {
+        let (rule, capabilities) = (&self.rule, self.uas.capabilities().unwrap_or(0));
+        let [major, minor, patch, kind] = self.flight_sw_version.to_be_bytes();
+        tracing::info!(%rule, capabilities, "VER: flight software {major}.{minor}.{patch} ({kind:02x})");
     }
 
     /// The component's entry; `None` when there are too many, which is no real system.

@@ -37,7 +37,7 @@ mod lines;
 
 pub(crate) use frame::{heartbeat, hex, v1, v2, v2_raw, zero};
 pub(crate) use json::{assert_close, assert_has, numbers};
-pub(crate) use lines::lines;
+pub(crate) use lines::{all_lines, lines};
 
 /// Nanoseconds since the epoch at which every test starts.
 pub(crate) const START_NS: i64 = 1_700_000_000_123_456_789;

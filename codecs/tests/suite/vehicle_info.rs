@@ -6,7 +6,7 @@ use rostrans_codecs::mavlink::dialect::{AutopilotVersion, CommandLong, Message};
 use rostrans_mavlink::Packet;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, PEER, heartbeat, v2, zero};
+use crate::support::{Bench, PEER, all_lines, heartbeat, v2, zero};
 
 fn bench() -> Bench {
     Bench::with_target("mavlink.vehicle_info", json!({"conn_timeout": 5}), PEER)
@@ -89,4 +89,29 @@ fn table_holds_each_component_until_the_vehicle_is_lost() {
     commands(&mut bench);
     bench.message(&heartbeat(12));
     assert_eq!(commands(&mut bench).len(), 2, "asked again");
+}
+
+#[test]
+fn version_that_changes_all_the_time_does_not_flood_the_log() {
+    let mut bench = bench();
+    bench.message(&heartbeat(12));
+    all_lines();
+    for change in 0..1000_u32 {
+        bench.message(&AutopilotVersion {
+            capabilities: change.into(),
+            flight_sw_version: change << 8,
+            ..version()
+        });
+    }
+    let told =
+        |lines: Vec<String>| lines.into_iter().filter(|line| line.starts_with("VER")).collect::<Vec<_>>();
+    let lines = told(all_lines());
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    for _ in 0..11 {
+        bench.pass(Duration::from_secs(1));
+        bench.message(&heartbeat(12));
+    }
+    let lines = told(all_lines());
+    assert_eq!(lines.len(), 1, "the last one counts: {lines:?}");
+    assert!(lines[0].starts_with("VER: flight software 0.3.231 (00)"), "{lines:?}");
 }

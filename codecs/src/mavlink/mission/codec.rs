@@ -123,12 +123,15 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         vehicle: Vehicle::new(&options)?,
         uas: Arc::clone(&cx.uas),
         talker: Talker::new(cx),
-        plans: NAMES.map(|name| Plan { machine: Machine::new(name, choices), waiting: None }),
+        plans: NAMES
+            .map(|name| Plan { machine: Machine::new(&cx.rule.rule_id.0, name, choices), waiting: None }),
+        rule: Arc::clone(&cx.rule.rule_id.0),
         partial: options.int("enable_partial_push", 2, 0..=2)?,
     }))
 }
 
 struct MissionDecoder {
+    rule: Arc<str>,
     vehicle: Vehicle,
     uas: Arc<Uas>,
     talker: Talker,
@@ -319,7 +322,7 @@ impl MissionDecoder {
             _ => self.vehicle.autopilot == AUTOPILOT_ARDUPILOT,
         };
         if partial && !can {
-            tracing::warn!("only ArduPilot can change part of a mission");
+            tracing::warn!(rule = %self.rule, "only ArduPilot can change part of a mission");
         }
         !partial || (can && plan == 0)
     }

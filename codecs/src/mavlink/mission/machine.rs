@@ -6,7 +6,10 @@
 //!
 //! Memory: two lists of at most 65,535 items (64 octets each), grown as items come.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use rostrans_msgs::mavros_msgs::msg::WaypointList;
 
@@ -29,6 +32,7 @@ pub(super) struct Choices {
 #[derive(Debug)]
 pub(super) struct Machine {
     /// For log lines.
+    rule: Arc<str>,
     name: &'static str,
     choices: Choices,
     /// The plan as the vehicle is known to have it, and the current item.
@@ -49,8 +53,9 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(name: &'static str, choices: Choices) -> Self {
+    pub(super) fn new(rule: &Arc<str>, name: &'static str, choices: Choices) -> Self {
         Self {
+            rule: Arc::clone(rule),
             name,
             choices,
             list: WaypointList::default(),
@@ -216,7 +221,7 @@ impl Machine {
             }
             (Task::Clear, Heard::Ack(ACCEPTED)) => self.finish(true, now),
             (_, Heard::Ack(result)) => {
-                tracing::warn!(plan = self.name, result, "the vehicle refuses the transfer");
+                tracing::warn!(rule = %self.rule, plan = self.name, result, "the vehicle refuses the transfer");
                 self.finish(false, now);
             }
             _ => {}
@@ -261,7 +266,7 @@ impl Machine {
             }
             _ if amid && self.int && !self.int_certain => self.fall_back(now),
             _ => {
-                tracing::warn!(plan = self.name, "the vehicle does not answer; the transfer fails");
+                tracing::warn!(rule = %self.rule, plan = self.name, "the vehicle does not answer; the transfer fails");
                 self.finish(false, now);
             }
         }
@@ -269,7 +274,7 @@ impl Machine {
 
     /// Goes on with items in single precision.
     fn fall_back(&mut self, now: Instant) {
-        tracing::warn!(plan = self.name, "the vehicle seems to have no MISSION_ITEM_INT; using MISSION_ITEM");
+        tracing::warn!(rule = %self.rule, plan = self.name, "the vehicle seems to have no MISSION_ITEM_INT; using MISSION_ITEM");
         self.int = false;
         self.new_step(now);
     }
@@ -339,14 +344,14 @@ impl Machine {
             Task::Push(upload) => {
                 let count = upload.count();
                 if success {
-                    tracing::info!(plan = self.name, count, "written to the vehicle");
+                    tracing::info!(rule = %self.rule, plan = self.name, count, "written to the vehicle");
                     self.set_list(upload.list);
                 }
                 (success, count)
             }
             Task::Clear => {
                 if success {
-                    tracing::info!(plan = self.name, "cleared");
+                    tracing::info!(rule = %self.rule, plan = self.name, "cleared");
                     self.set_list(Vec::new());
                 }
                 (success, 0)

@@ -95,6 +95,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         cx.link.ports.iter().find(|(port, _)| port.as_str() == "event").map(|(_, spec)| spec.name.as_str());
     let node = event.and_then(|name| name.strip_suffix("/event")).unwrap_or("/mavros/param");
     Ok(Box::new(ParamDecoder {
+        rule: Arc::clone(&cx.rule.rule_id.0),
         vehicle: Vehicle::new(&Options::new(cx, &INFO)?)?,
         uas: Arc::clone(&cx.uas),
         talker: Talker::new(cx),
@@ -111,6 +112,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
 }
 
 pub(super) struct ParamDecoder {
+    pub(super) rule: Arc<str>,
     pub(super) vehicle: Vehicle,
     pub(super) uas: Arc<Uas>,
     pub(super) talker: Talker,
@@ -253,6 +255,7 @@ impl ParamDecoder {
             Err(Refused::Full) if !self.warned => {
                 self.warned = true;
                 tracing::warn!(
+                    rule = %self.rule,
                     parameters = self.table.len(),
                     "the vehicle tells of ever more parameters; no more are kept"
                 );
@@ -281,12 +284,14 @@ impl ParamDecoder {
         self.listing = None;
         match end {
             End::Whole => {
-                tracing::info!(parameters = self.table.len(), "the vehicle's parameters are here");
+                tracing::info!(rule = %self.rule, parameters = self.table.len(), "the vehicle's parameters are here");
                 let gone = self.table.forget_stale();
                 self.events.deleted(gone, out);
             }
-            End::Missing(missing) => tracing::warn!(missing, "some parameters do not come"),
-            End::Silence => tracing::warn!("the vehicle does not tell its parameters"),
+            End::Missing(missing) => {
+                tracing::warn!(rule = %self.rule, missing, "some parameters do not come")
+            }
+            End::Silence => tracing::warn!(rule = %self.rule, "the vehicle does not tell its parameters"),
         }
         self.answer_pulls(end != End::Silence, out);
     }

@@ -47,7 +47,7 @@ impl ParamDecoder {
                 self.send_sets(now, out);
             }
             Err((problem, name)) => {
-                tracing::warn!(name, problem, "parameter not set");
+                tracing::warn!(rule = %self.rule, name, problem, "parameter not set");
                 let value = self.table.get(&name).map(|param| param.value.to_ros()).unwrap_or_default();
                 out.answer(call, &ParamSetV2Response { success: false, value });
             }

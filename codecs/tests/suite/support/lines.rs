@@ -9,7 +9,7 @@ use tracing::{
 };
 
 thread_local! {
-    static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static LINES: RefCell<Vec<(Level, String)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Keeps lines from now on, each for the thread that wrote it.
@@ -20,7 +20,12 @@ pub(super) fn keep() {
 
 /// What this thread logged as a warning or worse since the last call.
 pub(crate) fn lines() -> Vec<String> {
-    LINES.with(RefCell::take)
+    LINES.take().into_iter().filter(|(level, _)| *level <= Level::WARN).map(|(_, line)| line).collect()
+}
+
+/// The same with what is said for information.
+pub(crate) fn all_lines() -> Vec<String> {
+    LINES.take().into_iter().map(|(_, line)| line).collect()
 }
 
 struct Lines;
@@ -38,7 +43,7 @@ impl Visit for Text {
 
 impl Subscriber for Lines {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= Level::WARN
+        *metadata.level() <= Level::INFO
     }
 
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
@@ -52,7 +57,7 @@ impl Subscriber for Lines {
     fn event(&self, event: &tracing::Event<'_>) {
         let mut text = Text(String::new());
         event.record(&mut text);
-        LINES.with_borrow_mut(|lines| lines.push(text.0));
+        LINES.with_borrow_mut(|lines| lines.push((*event.metadata().level(), text.0)));
     }
 
     fn enter(&self, _: &span::Id) {}

@@ -25,7 +25,7 @@ impl Machine {
                 (taken, upload.count())
             }
         };
-        tracing::info!(plan = self.name, count = got.len(), "read from the vehicle");
+        tracing::info!(rule = %self.rule, plan = self.name, count = got.len(), "read from the vehicle");
         self.set_list(got);
         outcome
     }

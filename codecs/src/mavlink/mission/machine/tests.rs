@@ -219,7 +219,7 @@ fn change_by_somebody_else_is_read_after_five_seconds() {
     assert_eq!(world.machine.next_pull(), None, "what we wrote ourselves is known");
     world.machine.changed(world.now);
     assert_eq!(world.machine.next_pull(), Some(world.now + AGAIN));
-    let mut deaf = Machine::new("mission", Choices { int: true, pull_after_gcs: false });
+    let mut deaf = Machine::new(&"r".into(), "mission", Choices { int: true, pull_after_gcs: false });
     deaf.changed(world.now);
     assert_eq!(deaf.next_pull(), None);
 }

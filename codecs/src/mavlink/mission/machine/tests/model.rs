@@ -137,7 +137,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(vehicle: Vehicle, weather: Weather, seed: u64) -> Self {
-        let mut machine = Machine::new("mission", Choices { int: true, pull_after_gcs: true });
+        let mut machine = Machine::new(&"r".into(), "mission", Choices { int: true, pull_after_gcs: true });
         let now = Instant::now();
         machine.connected(now);
         Self {
