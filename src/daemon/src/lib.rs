@@ -16,6 +16,7 @@ mod exit;
 #[doc(hidden)]
 pub mod fuzzing;
 mod help;
+mod join;
 mod limits;
 pub mod load;
 mod logging;
@@ -36,7 +37,6 @@ use std::{
 };
 
 use rostrans_core::{
-    adapter::RosVersion,
     diag::{Diagnostic, Origin},
     plugin::Plugin,
     text::file_name,
@@ -84,13 +84,14 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
     let types = Arc::new(TypeRegistry::from_env());
     let mut problems = Vec::new();
     let loaded = load::load(request, plugins, &codecs, &variable, &mut problems);
+    let choice = join::choose(&loaded.settings, &variable, join::BUILT_IN, &mut problems);
     // Without them, loops by way of an interface's address are not found; that is no reason not to run.
     let own: Vec<_> = rostrans_net::interfaces().unwrap_or_default().into_iter().map(|i| i.addr).collect();
     let cx = PlanContext {
         filter: &loaded.filter,
         codecs: &codecs,
         types: &types,
-        adapters: &[RosVersion::Ros2],
+        adapters: &choice.versions(),
         own_addresses: &own,
     };
     let planned = plan::plan(loaded.rules, &cx).unwrap_or_else(|mut found| {
@@ -135,6 +136,7 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
                 topology: &topology,
                 codecs,
                 types,
+                choice: &choice,
                 dry_run: request.action == Action::DryRun,
                 env: &variable,
             })

@@ -134,25 +134,6 @@ fn check(settings: &Settings, env: Env<'_>, problems: &mut Vec<Diagnostic>) {
             "write e.g. '/robot_1' or '/'",
         ));
     }
-    if settings.text("ros_version") == "ros1" {
-        let message = "ros_version=ros1, but this version has no ROS 1 adapter";
-        let help = "write ros_version=auto; ROS 1 arrives in a later version";
-        problems.push(Diagnostic::error(settings.origin("ros_version"), message, help));
-    }
-    if settings.text("ros_version") == "auto" && env("ROS_VERSION").as_deref() == Some("1") {
-        let message = "a ROS 1 environment is sourced (ROS_VERSION=1), but this version joins ROS 2 only";
-        let help = "write ros_version=ros2 if that is what you want";
-        problems.push(Diagnostic::warning(Origin::Environment, message, help));
-    }
-    let rmw = env("RMW_IMPLEMENTATION").unwrap_or_default();
-    if rmw.contains("zenoh") && settings.text("ros2_transport") == "auto" {
-        let message = format!(
-            "RMW_IMPLEMENTATION={rmw}, but this version speaks DDS only: Zenoh nodes will not see it"
-        );
-        let help =
-            "run the other nodes with rmw_fastrtps_cpp or rmw_cyclonedds_cpp, or write ros2_transport=dds";
-        problems.push(Diagnostic::warning(Origin::Environment, message, help));
-    }
     check_engine(settings, problems);
     match Discovery::from_env(env) {
         Ok(discovery) => {

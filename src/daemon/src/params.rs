@@ -33,14 +33,14 @@ pub(crate) const CORE: &[ParamDef] = &[
         kind: ParamKind::Choice(&["auto", "ros1", "ros2", "all"]),
         default: "auto",
         unit: None,
-        doc: "ROS graphs to join; 'auto' is ROS 2. This version has no ROS 1 adapter.",
+        doc: "ROS graphs to join; 'auto' is ROS 2, or ROS 1 where ROS_VERSION is 1.",
     },
     ParamDef {
         key: "ros2_transport",
-        kind: ParamKind::Choice(&["auto", "dds"]),
+        kind: ParamKind::Text,
         default: "auto",
         unit: None,
-        doc: "How to reach ROS 2 nodes; DDS works with Fast DDS and Cyclone DDS nodes.",
+        doc: "How to reach ROS 2 nodes: dds (Fast DDS and Cyclone DDS nodes), zenoh, r2r, several separated by commas, or all; 'auto' is dds, or zenoh where RMW_IMPLEMENTATION names it.",
     },
     ParamDef {
         key: "dds_interfaces",

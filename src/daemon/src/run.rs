@@ -7,7 +7,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rostrans_adapter_dds::{DdsAdapter, DdsConfig, Discovery, IpFamily, ServiceStyle};
 use rostrans_core::{
     adapter::{AdapterError, AdapterInfo, RosAdapter},
     clock::SystemClock,
@@ -29,6 +28,7 @@ use tracing::{error, info, warn};
 use crate::{
     dry_run::DryRun,
     exit::Exit,
+    join::{self, Choice, Joining},
     load::Env,
     signals::{Arrived, Signals},
     summary::{self, MAX_REASONS, PortState},
@@ -40,6 +40,8 @@ pub(crate) struct Job<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) codecs: Arc<CodecRegistry>,
     pub(crate) types: Arc<TypeRegistry>,
+    /// What to join.
+    pub(crate) choice: &'a Choice,
     pub(crate) dry_run: bool,
     pub(crate) env: Env<'a>,
 }
@@ -104,6 +106,10 @@ async fn serve(job: &Job<'_>) -> Exit {
         running.shutdown(BUDGET).await;
         return Exit::Unavailable;
     }
+    if !job.choice.why.is_empty() && !job.dry_run && needs_ros {
+        let chosen: Vec<String> = job.choice.fabrics.iter().map(ToString::to_string).collect();
+        info!(joined = chosen.join(","), why = job.choice.why, "chosen by the environment");
+    }
     let infos: Vec<AdapterInfo> = adapters.iter().map(|adapter| adapter.info().clone()).collect();
     tell(job, &infos, &running.snapshot());
     tokio::select! {
@@ -129,38 +135,8 @@ fn adapters(job: &Job<'_>, needed: bool) -> Result<Vec<Arc<dyn RosAdapter>>, Ada
     if job.dry_run {
         return Ok(vec![DryRun::new(Arc::clone(&job.types), Box::new(io::stdout()))]);
     }
-    // Bad variables were reported before planning.
-    let mut discovery = Discovery::from_env(job.env).unwrap_or_default();
-    discovery.ip = match job.settings.text("dds_ip") {
-        "v4" => Some(IpFamily::V4),
-        "v6" => Some(IpFamily::V6),
-        "both" => Some(IpFamily::Both),
-        _ => discovery.ip,
-    };
-    let mut config = DdsConfig::new(job.settings.text("node_name"), discovery, Arc::clone(&job.types));
-    config.namespace = job.settings.text("node_namespace").to_owned();
-    let interfaces = job.settings.text("dds_interfaces").split(',').map(str::trim);
-    config.interfaces = interfaces.filter(|name| !name.is_empty()).map(str::to_owned).collect();
-    // As for the definitions: who runs beside Humble has it sourced.
-    config.humble = (job.env)("ROS_DISTRO").as_deref() == Some("humble");
-    config.service_style = match job.settings.text("dds_service_style") {
-        "fastdds" => ServiceStyle::FastDds,
-        "cyclone" => ServiceStyle::Cyclone,
-        _ => ServiceStyle::Auto,
-    };
-    Ok(vec![open_dds(config, job.settings.text("dds_engine") == "cyclone")?])
-}
-
-/// Joins over the chosen engine; that it is built in was checked before planning.
-fn open_dds(config: DdsConfig, cyclone: bool) -> Result<Arc<dyn RosAdapter>, AdapterError> {
-    #[cfg(feature = "dds-cyclone")]
-    if cyclone {
-        return Ok(rostrans_adapter_cyclone::CycloneAdapter::new(&config)?);
-    }
-    if cyclone {
-        return Err(AdapterError::Unsupported { adapter: "dds", what: "dds_engine=cyclone" });
-    }
-    Ok(DdsAdapter::new(config)?)
+    let cx = Joining { settings: job.settings, env: job.env, types: &job.types };
+    join::open(job.choice, &cx)
 }
 
 fn monitor(settings: &Settings) -> Option<Monitor> {

@@ -115,34 +115,22 @@ fn values_and_variables_that_make_no_sense_are_reported() {
     let params = [
         ("node_name", "a/b"),
         ("node_namespace", "x y"),
-        ("ros_version", "ros1"),
         ("log_level", "loud"),
         ("monitor_interval", "0"),
         ("router_enable", "yes"),
         ("router_source", "nowhere"),
     ];
     let params = params.map(|(key, value)| (key, value.to_owned())).to_vec();
-    let env = [
-        ("ROS_VERSION", "1"),
-        ("RMW_IMPLEMENTATION", "rmw_zenoh_cpp"),
-        ("ROS_DOMAIN_ID", "x"),
-        ("ROS_LOCALHOST_ONLY", "maybe"),
-    ];
+    let env = [("ROS_DOMAIN_ID", "x"), ("ROS_LOCALHOST_ONLY", "maybe")];
     let (_, problems) = folder.load(&Request { params, ..Request::default() }, &env);
     insta::assert_snapshot!(problems, @r"
     error: command line: invalid value '0' for 'monitor_interval'; write a whole number from 1 to 86400
     error: command line: invalid node_name 'a/b'; use letters, digits and '_', not starting with a digit
     error: command line: invalid node_namespace 'x y'; write e.g. '/robot_1' or '/'
-    error: command line: ros_version=ros1, but this version has no ROS 1 adapter; write ros_version=auto; ROS 1 arrives in a later version
-    warning: environment: RMW_IMPLEMENTATION=rmw_zenoh_cpp, but this version speaks DDS only: Zenoh nodes will not see it; run the other nodes with rmw_fastrtps_cpp or rmw_cyclonedds_cpp, or write ros2_transport=dds
     error: environment: ROS_DOMAIN_ID: invalid value 'x'; use a whole number from 0 to 232
     error: environment: ROS_LOCALHOST_ONLY: invalid value 'maybe'; use 0 or 1
     error: command line: invalid log_level 'loud'; write off, error, warn, info, debug or trace, or a filter such as 'info,rostrans_transport=debug'
     error: command line: invalid 'router_source' 'nowhere'; write 'ip:port', e.g. '127.0.0.1:14550' or 'localhost:14550', or a port, or a serial port, e.g. '/dev/ttyUSB0:921600'
-    ");
-    let (_, problems) = folder.load(&Request::default(), &env[..1]);
-    insta::assert_snapshot!(problems, @r"
-    warning: environment: a ROS 1 environment is sourced (ROS_VERSION=1), but this version joins ROS 2 only; write ros_version=ros2 if that is what you want
     ");
 }
 

@@ -143,7 +143,7 @@ fn every_wrong_input_exits_with_78_and_names_place_and_remedy() {
         (
             "r.yaml",
             link("codec: raw_bytes, topic: /t").replace("rule_id: a", "rule_id: a, ros_version: ros1"),
-            "this version has no ROS 1 adapter",
+            "asks for ROS 1, but no ROS 1 adapter runs",
         ),
         (
             "r.filter",

@@ -238,8 +238,8 @@ fn adapters(rule: &ForwardRule, cx: &PlanContext<'_>, problems: &mut Vec<Diagnos
     if !cx.adapters.contains(&wanted) {
         let problem = format!("asks for {name}, but no {name} adapter runs");
         let help = match wanted {
-            RosVersion::Ros1 => "write 'ros_version: ros2'; this version has no ROS 1 adapter",
-            RosVersion::Ros2 => "write 'ros_version: all'",
+            RosVersion::Ros1 => "write 'ros_version: ros2' here, or set the parameter ros_version to all",
+            RosVersion::Ros2 => "write 'ros_version: ros1' here, or set the parameter ros_version to all",
         };
         complain(rule, &problem, help, problems);
     }

@@ -146,7 +146,7 @@ fn every_problem_of_a_source_is_named_with_place_and_remedy() {
     error: r.yaml:10: rule 'r10' has no links; add what to do with the data
     error: r.yaml:11: rule 'r11', link 'l': names no serial port; add 'serial_port', e.g. 'serial_port: /dev/ttyUSB0:921600'
     error: r.yaml:12: rule 'r12', link 'l': sends to UDP; write 'direction: rostopic_to_udp'
-    error: r.yaml:13: rule 'r13' (udp_to_rostopic) asks for ROS 1, but no ROS 1 adapter runs; write 'ros_version: ros2'; this version has no ROS 1 adapter
+    error: r.yaml:13: rule 'r13' (udp_to_rostopic) asks for ROS 1, but no ROS 1 adapter runs; write 'ros_version: ros2' here, or set the parameter ros_version to all
     error: r.yaml:15: rule 'r15', link 'l': sends to 127.0.0.1:9000, where the rule itself listens; use the port the other program listens on
     ");
 }
