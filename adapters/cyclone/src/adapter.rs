@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use crate::{
-    endpoint::{EndpointSpec, Participant, Writer},
+    endpoint::{EndpointSpec, Of, Participant, Writer},
     sample::Received,
     service::{Client, Server},
 };
@@ -103,13 +103,13 @@ impl CycloneAdapter {
         Ok(Arc::new(CyclonePublisher { writer, stamped: topic.qos.lifespan.is_none(), _entry: entry }))
     }
 
-    fn subscription(&self, topic: &TopicSpec, sink: SampleSink) -> Result<Guard, AdapterError> {
+    fn subscription(&self, topic: &TopicSpec, sink: SampleSink, of: Of) -> Result<Guard, AdapterError> {
         let deliver = move |received: Received| {
             if let Some(payload) = CdrBytes::new(received.payload) {
                 sink(Sample { payload, stamp: RosTime { ns: received.source_time } });
             }
         };
-        let reader = self.context.participant.reader(&self.spec(topic)?, deliver)?;
+        let reader = self.context.participant.reader(&self.spec(topic)?, of, deliver)?;
         let entry = self.context.node.list(reader.guid());
         Ok(Guard::new((reader, entry)))
     }
@@ -132,7 +132,15 @@ impl RosAdapter for CycloneAdapter {
         topic: &'a TopicSpec,
         sink: SampleSink,
     ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
-        Box::pin(std::future::ready(self.subscription(topic, sink)))
+        Box::pin(std::future::ready(self.subscription(topic, sink, Of::All)))
+    }
+
+    fn subscribe_remote<'a>(
+        &'a self,
+        topic: &'a TopicSpec,
+        sink: SampleSink,
+    ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
+        Box::pin(std::future::ready(self.subscription(topic, sink, Of::Others)))
     }
 
     fn service_client<'a>(

@@ -28,6 +28,14 @@ pub(crate) struct Participant {
     _domain: Domain,
 }
 
+/// Whose samples a reader gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    All,
+    /// Those of other participants.
+    Others,
+}
+
 /// What a new writer or reader is.
 pub(crate) struct EndpointSpec {
     /// DDS topic name.
@@ -83,10 +91,14 @@ impl Participant {
     pub(crate) fn reader(
         &self,
         spec: &EndpointSpec,
+        of: Of,
         sink: impl Fn(Received) + Send + Sync + 'static,
     ) -> Result<Reader, AdapterError> {
         let topic = self.topic(spec)?;
-        let qos = DdsQos::endpoint(spec.qos, &spec.user_data);
+        let mut qos = DdsQos::endpoint(spec.qos, &spec.user_data);
+        if of == Of::Others {
+            qos.ignore_own();
+        }
         let sink = Arc::new(Sink(Box::new(sink)));
         let parent = self.participant.handle();
         // SAFETY: QoS and listener live through the call, which copies the listener; what its argument points to lives

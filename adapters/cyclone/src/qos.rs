@@ -58,6 +58,13 @@ impl DdsQos {
         this
     }
 
+    /// Makes a reader deaf to writers of its own participant.
+    pub(crate) fn ignore_own(&mut self) {
+        let own = cyclors::dds_ignorelocal_kind_DDS_IGNORELOCAL_PARTICIPANT;
+        // SAFETY: it is a valid object.
+        unsafe { cyclors::dds_qset_ignorelocal(self.0, own) };
+    }
+
     /// For calls into the library; valid as long as `self`.
     pub(crate) fn as_ptr(&self) -> *const cyclors::dds_qos_t {
         self.0

@@ -14,7 +14,7 @@ use rostrans_core::{
         AdapterError, AdapterInfo, Guard, Publisher, RosAdapter, RosVersion, SampleSink, ServiceClient,
         ServiceHandler,
     },
-    topic::{ServiceSpec, TopicName, TopicSpec},
+    topic::{Qos, ServiceSpec, TopicName, TopicSpec},
     transport::BoxFuture,
 };
 use rostrans_rtps::{
@@ -36,7 +36,7 @@ use crate::{
     node::{self, Node},
     peers::Peers,
     service::{Client, Context, Server, ServiceStats, ServiceStyle},
-    topic::{DdsPublisher, endpoint_qos, receiver},
+    topic::{DdsPublisher, endpoint_qos, offered_qos, receiver},
 };
 
 /// How to join a ROS 2 graph.
@@ -203,9 +203,15 @@ impl DdsAdapter {
         Ok(Arc::new(DdsPublisher { writer, stamped, _entry: entry, _watched: watched }))
     }
 
-    fn subscription(&self, topic: &TopicSpec, sink: SampleSink) -> Result<Guard, AdapterError> {
-        let reader =
-            self.context.participant.create_reader(self.spec(topic)?, receiver(sink)).map_err(refused)?;
+    /// Subscribes; leaves out what the participant `but` writes.
+    fn subscription(
+        &self,
+        topic: &TopicSpec,
+        sink: SampleSink,
+        but: Option<Guid>,
+    ) -> Result<Guard, AdapterError> {
+        let receiver = receiver(sink, but);
+        let reader = self.context.participant.create_reader(self.spec(topic)?, receiver).map_err(refused)?;
         let entry = self.context.node.list(reader.guid());
         let watched = self.complaints.watch(reader.guid(), topic);
         Ok(Guard::new((reader, entry, watched)))
@@ -286,7 +292,21 @@ impl RosAdapter for DdsAdapter {
         topic: &'a TopicSpec,
         sink: SampleSink,
     ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
-        Box::pin(std::future::ready(self.subscription(topic, sink)))
+        Box::pin(std::future::ready(self.subscription(topic, sink, None)))
+    }
+
+    fn subscribe_remote<'a>(
+        &'a self,
+        topic: &'a TopicSpec,
+        sink: SampleSink,
+    ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
+        let own = self.context.participant.guid();
+        Box::pin(std::future::ready(self.subscription(topic, sink, Some(own))))
+    }
+
+    fn offers(&self, topic: &TopicName) -> Option<Vec<Qos>> {
+        let writers = self.context.participant.discovered_writers(&names::topic(topic));
+        Some(writers.iter().map(|writer| offered_qos(&writer.qos)).collect())
     }
 
     fn service_client<'a>(

@@ -12,7 +12,9 @@ use rostrans_core::{
     codec,
     topic::{self, Durability, KEEP_ALL_BYTES, Liveliness, Qos, Reliability},
 };
-use rostrans_rtps::{EndpointQos, History, Ownership, Sample, WriteError, WriteOptions, Writer};
+use rostrans_rtps::{
+    EndpointQos, Guid, History, Ownership, RemoteQos, Sample, WriteError, WriteOptions, Writer,
+};
 
 use crate::{complaint::Watched, node::Entry};
 
@@ -45,9 +47,12 @@ impl Publisher for DdsPublisher {
     }
 }
 
-/// Turns the engine's samples into ours.
-pub(crate) fn receiver(sink: SampleSink) -> Arc<dyn Fn(Sample) + Send + Sync> {
+/// Turns the engine's samples into ours; leaves out those of the participant `but`.
+pub(crate) fn receiver(sink: SampleSink, but: Option<Guid>) -> Arc<dyn Fn(Sample) + Send + Sync> {
     Arc::new(move |sample| {
+        if but.is_some_and(|own| own.prefix == sample.writer.prefix) {
+            return;
+        }
         if let Some(payload) = CdrBytes::new(sample.payload) {
             let ns = sample.source_time.unwrap_or_else(now_ns);
             sink(codec::Sample { payload, stamp: RosTime { ns } });
@@ -75,6 +80,18 @@ pub(crate) fn endpoint_qos(qos: Qos) -> EndpointQos {
         liveliness_lease: qos.liveliness_lease,
         ownership: Ownership::Shared,
     }
+}
+
+/// What a foreign writer offers, as far as a subscription chooses by it.
+pub(crate) fn offered_qos(qos: &RemoteQos) -> Qos {
+    let reliability = if qos.reliable { Reliability::Reliable } else { Reliability::BestEffort };
+    let durability = if qos.durability >= rostrans_rtps::Durability::TransientLocal {
+        Durability::TransientLocal
+    } else {
+        Durability::Volatile
+    };
+    let depth = qos.depth.filter(|_| qos.depth_announced).and_then(|depth| u16::try_from(depth).ok());
+    Qos::new(reliability, durability, depth.unwrap_or(0))
 }
 
 fn now_ns() -> i64 {

@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     service::{Answer, Client, Services},
-    topic::{MemoryPublisher, Switches, Topic},
+    topic::{MemoryPublisher, Of, Switches, Topic},
 };
 
 /// A ROS graph inside this process.
@@ -181,7 +181,18 @@ impl RosAdapter for MemoryAdapter {
         topic: &'a TopicSpec,
         sink: SampleSink,
     ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
-        let guard = possible(topic).map(|()| Topic::subscribe(&self.topic(topic), topic.qos, sink));
+        let guard = possible(topic).map(|()| Topic::subscribe(&self.topic(topic), topic.qos, sink, Of::All));
+        Box::pin(std::future::ready(guard))
+    }
+
+    /// Only what is injected comes from elsewhere.
+    fn subscribe_remote<'a>(
+        &'a self,
+        topic: &'a TopicSpec,
+        sink: SampleSink,
+    ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
+        let guard =
+            possible(topic).map(|()| Topic::subscribe(&self.topic(topic), topic.qos, sink, Of::Others));
         Box::pin(std::future::ready(guard))
     }
 

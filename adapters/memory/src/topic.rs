@@ -62,6 +62,15 @@ struct State {
 struct Subscription {
     qos: Qos,
     sink: SampleSink,
+    of: Of,
+}
+
+/// Whose samples a subscription gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    All,
+    /// Injected ones.
+    Others,
 }
 
 /// What a transient-local publisher owes to late subscribers.
@@ -82,13 +91,13 @@ impl Topic {
         Self { state: Mutex::default(), record_limit, switches }
     }
 
-    pub(crate) fn subscribe(topic: &Arc<Self>, qos: Qos, sink: SampleSink) -> Guard {
-        let subscription = Arc::new(Subscription { qos, sink });
+    pub(crate) fn subscribe(topic: &Arc<Self>, qos: Qos, sink: SampleSink, of: Of) -> Guard {
+        let subscription = Arc::new(Subscription { qos, sink, of });
         let owed: Vec<Sample> = {
             let mut state = lock(&topic.state);
             state.subscriptions =
                 state.subscriptions.iter().cloned().chain([Arc::clone(&subscription)]).collect();
-            let histories = state.publishers.iter().filter_map(Weak::upgrade);
+            let histories = state.publishers.iter().filter(|_| of == Of::All).filter_map(Weak::upgrade);
             histories.filter(|h| replays(h.qos, qos)).flat_map(|h| lock(&h.kept).samples.clone()).collect()
         };
         for sample in owed {
@@ -134,7 +143,8 @@ impl Topic {
             }
             Arc::clone(&state.subscriptions)
         };
-        for subscription in subscriptions.iter().filter(|s| compatible(history.qos, s.qos)) {
+        let hear = |s: &&Arc<Subscription>| s.of == Of::All && compatible(history.qos, s.qos);
+        for subscription in subscriptions.iter().filter(hear) {
             (subscription.sink)(sample.clone());
         }
         self.switches.published.notify_waiters();
@@ -207,7 +217,8 @@ impl Publisher for MemoryPublisher {
 
     fn matched(&self) -> usize {
         let subscriptions = Arc::clone(&lock(&self.topic.state).subscriptions);
-        let real = subscriptions.iter().filter(|s| compatible(self.history.qos, s.qos)).count();
+        let real =
+            subscriptions.iter().filter(|s| s.of == Of::All && compatible(self.history.qos, s.qos)).count();
         real + self.topic.switches.pretended.load(Relaxed)
     }
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     clock::RosTime,
     codec::Sample,
-    topic::{ServiceSpec, TopicSpec},
+    topic::{Qos, ServiceSpec, TopicName, TopicSpec},
     transport::BoxFuture,
 };
 
@@ -69,6 +69,21 @@ pub trait RosAdapter: Send + Sync + 'static {
         topic: &'a TopicSpec,
         sink: SampleSink,
     ) -> BoxFuture<'a, Result<Guard, AdapterError>>;
+
+    /// As [`RosAdapter::subscribe`], but without what this adapter publishes itself: what a bridge carries away must not
+    /// come back.
+    fn subscribe_remote<'a>(
+        &'a self,
+        topic: &'a TopicSpec,
+        sink: SampleSink,
+    ) -> BoxFuture<'a, Result<Guard, AdapterError>>;
+
+    /// What the publishers of a topic offer, one entry each, those of this adapter left out.
+    ///
+    /// `None` where only a subscription can tell, or while none has told yet. It is asked now and then, not per sample.
+    fn offers(&self, _topic: &TopicName) -> Option<Vec<Qos>> {
+        None
+    }
 
     /// Prepares to call a service.
     ///

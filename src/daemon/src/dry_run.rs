@@ -67,6 +67,14 @@ impl RosAdapter for DryRun {
         Box::pin(async move { self.bus.subscribe(&untimed(topic), sink).await })
     }
 
+    fn subscribe_remote<'a>(
+        &'a self,
+        topic: &'a TopicSpec,
+        sink: SampleSink,
+    ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
+        Box::pin(async move { self.bus.subscribe_remote(&untimed(topic), sink).await })
+    }
+
     fn service_client<'a>(
         &'a self,
         service: &'a ServiceSpec,

@@ -13,7 +13,7 @@ use crate::discovery::{BUILTIN_ENDPOINTS, ParticipantData};
 use crate::endpoint::{EndpointSpec, Sample, WriteOptions};
 use crate::error::{RtpsError, WriteError};
 use crate::event::Event;
-use crate::graph::GraphSnapshot;
+use crate::graph::{GraphSnapshot, RemoteEndpoint};
 use crate::guid::{Guid, VENDOR_ID};
 use crate::shell::{self, Shared, lock};
 use crate::state::{Core, CoreConfig, Outbox};
@@ -112,6 +112,11 @@ impl Participant {
     /// Remote participants and endpoints known now.
     pub fn discovered(&self) -> GraphSnapshot {
         self.0.shared.read(Core::snapshot)
+    }
+
+    /// Other participants' writers of a topic (its DDS name).
+    pub fn discovered_writers(&self, topic: &str) -> Vec<RemoteEndpoint> {
+        self.0.shared.read(|core| core.writers_of(topic))
     }
 
     /// The writers a reader of this participant is matched with; none when it is not one.

@@ -45,6 +45,7 @@ macro_rules! adapter_tests {
                 late_subscriber_of_a_latched_topic_that_keeps_all_gets_all
                 policies_about_time_are_compared
                 one_node_hears_its_own_topics_once
+                own_samples_do_not_come_back_to_who_wants_those_of_others
                 samples_of_a_megabyte_cross_unchanged
                 stopped_adapter_refuses_to_publish
                 unknown_types_are_refused;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use rostrans_core::{
     adapter::{AdapterError, PublishError},
     clock::RosTime,
-    topic::{History, Liveliness, Qos, TopicSpec},
+    topic::{Durability, History, Liveliness, Qos, Reliability, TopicSpec},
 };
 use rostrans_schema::TypeName;
 use tokio_util::sync::CancellationToken;
@@ -140,5 +140,27 @@ pub async fn unknown_types_are_refused(pair: Pair) {
             matches!(&error, AdapterError::UnknownType(name) if name == "no_such_msgs/msg/Thing"),
             "{error}"
         );
+    }
+}
+
+/// A subscription to others' samples gets none of its own adapter's, whose other subscriptions do.
+pub async fn own_samples_do_not_come_back_to_who_wants_those_of_others(pair: Pair) {
+    let echo = pair.topic("/echo", Qos::latched(5));
+    let publisher = pair.a.advertise(&echo).await.unwrap();
+    let (all, others) = (Seen::default(), Seen::default());
+    let _all = pair.a.subscribe(&echo, all.sink()).await.unwrap();
+    let _others = pair.a.subscribe_remote(&echo, others.sink()).await.unwrap();
+    for n in 1..=3 {
+        publisher.publish(RosTime::default(), &cdr(n)).unwrap();
+    }
+    eventually("three samples", || all.samples().len() == 3).await;
+    let theirs = pair.b.advertise(&echo).await.unwrap();
+    theirs.publish(RosTime::default(), &cdr(4)).unwrap();
+    eventually("another's sample", || !others.samples().is_empty()).await;
+    assert_eq!(others.tags(), [4]);
+    // Who can tell what is offered without a subscription tells of others alone.
+    if let Some(offers) = pair.a.offers(&echo.name) {
+        let offers: Vec<_> = offers.iter().map(|qos| (qos.reliability, qos.durability)).collect();
+        assert_eq!(offers, [(Reliability::Reliable, Durability::TransientLocal)]);
     }
 }

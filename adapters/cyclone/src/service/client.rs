@@ -22,7 +22,7 @@ use tracing::warn;
 use super::{Pair, takes_header};
 use crate::{
     adapter::Context,
-    endpoint::{Reader, Writer},
+    endpoint::{Of, Reader, Writer},
     sample::Received,
 };
 
@@ -66,7 +66,8 @@ impl Client {
         let calls = Arc::new(Calls { client: hasher.finish(), open: Mutex::default() });
         let replies = Arc::clone(&calls);
         // The reply side first: a server may answer as soon as it sees the request writer.
-        let reader = context.participant.reader(&pair.reply, move |received| replies.reply(&received))?;
+        let reader =
+            context.participant.reader(&pair.reply, Of::All, move |received| replies.reply(&received))?;
         let writer = context.participant.writer(&pair.request)?;
         let entries = [context.node.list(reader.guid()), context.node.list(writer.guid())];
         let service = service.name.to_string();

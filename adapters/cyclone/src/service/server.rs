@@ -19,7 +19,7 @@ use tracing::{debug, warn};
 use super::{Pair, takes_header};
 use crate::{
     adapter::Context,
-    endpoint::{Peer, Reader, Writer},
+    endpoint::{Of, Peer, Reader, Writer},
     sample::Received,
 };
 
@@ -62,7 +62,7 @@ impl Server {
         });
         let requests = Arc::clone(&server);
         let take = move |received| Self::request(&requests, &received);
-        let reader = context.participant.reader(&pair.request, take)?;
+        let reader = context.participant.reader(&pair.request, Of::All, take)?;
         let listed = |endpoint| context.node.list_service(service.name.as_str(), endpoint);
         let entries = [listed(server.writer.guid()), listed(reader.guid())];
         Ok(Guard::new(Offer { _reader: reader, _entries: entries, _server: server }))

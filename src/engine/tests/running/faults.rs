@@ -256,6 +256,14 @@ impl RosAdapter for Refusing {
         self.inner.subscribe(topic, sink)
     }
 
+    fn subscribe_remote<'a>(
+        &'a self,
+        topic: &'a TopicSpec,
+        sink: SampleSink,
+    ) -> BoxFuture<'a, Result<Guard, AdapterError>> {
+        self.inner.subscribe_remote(topic, sink)
+    }
+
     fn service_client<'a>(
         &'a self,
         service: &'a ServiceSpec,

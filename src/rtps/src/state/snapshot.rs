@@ -36,6 +36,13 @@ impl Core {
         graph
     }
 
+    /// Other participants' writers of a topic.
+    pub(crate) fn writers_of(&self, topic: &str) -> Vec<RemoteEndpoint> {
+        let others = self.peers.values().filter(|p| p.data.guid != self.guid());
+        let writers = others.flat_map(|peer| peer.writers.values()).filter_map(|w| w.data.as_ref());
+        writers.filter(|data| data.topic == topic).map(|data| endpoint(data, true)).collect()
+    }
+
     fn own_endpoints(&self) -> Vec<RemoteEndpoint> {
         let of = |entity: &Entity, spec, is_writer| {
             let guid = Guid { entity: *entity, ..self.guid() };
