@@ -28,6 +28,9 @@ pub(crate) const TARGETS: &[(&str, Target)] = &[
     ("param", |data| text(data, rostrans_core::fuzzing::param)),
     ("filter", |data| text(data, rostrans_core::fuzzing::filter)),
     ("rules_yaml", |data| text(data, rostrans_daemon::fuzzing::yaml)),
+    ("zenoh_token", |data| text(data, rostrans_adapter_zenoh::fuzzing::token)),
+    ("zenoh_key", |data| text(data, rostrans_adapter_zenoh::fuzzing::key)),
+    ("zenoh_attachment", rostrans_adapter_zenoh::fuzzing::attachment),
     ("plugins_ini", |data| text(data, rostrans_daemon::fuzzing::ini)),
 ];
 
