@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use rostrans_adapter_memory::MemoryAdapter;
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
-    adapter::RosVersion,
+    adapter::{Fabric, RosVersion},
     clock::{RosTime, SystemClock},
     diag::Origin,
     filter::TopicFilter,
@@ -94,8 +94,7 @@ impl Run {
 
 fn planned(rules: Vec<ForwardRule>, codecs: &CodecRegistry, types: &Arc<TypeRegistry>) -> Topology {
     let filter = TopicFilter::default();
-    let cx =
-        PlanContext { filter: &filter, codecs, types, adapters: &[RosVersion::Ros2], own_addresses: &[] };
+    let cx = PlanContext { filter: &filter, codecs, types, adapters: &[Fabric::Dds], own_addresses: &[] };
     let mut topology = plan(rules, &cx).unwrap().topology;
     // A plan wants known ports; a test takes whatever is free.
     for transport in &mut topology.transports {

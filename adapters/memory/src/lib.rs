@@ -25,7 +25,7 @@ use rostrans_core::{
     },
     clock::RosTime,
     codec::Sample,
-    topic::{ServiceSpec, TopicSpec},
+    topic::{Qos, ServiceSpec, TopicName, TopicSpec},
     transport::BoxFuture,
 };
 use rostrans_schema::TypeName;
@@ -42,6 +42,7 @@ pub struct MemoryAdapter {
     record_limit: usize,
     topics: Mutex<HashMap<(String, TypeName), Arc<Topic>>>,
     services: Arc<Services>,
+    offers: Mutex<HashMap<String, Vec<Qos>>>,
     switches: Arc<Switches>,
 }
 
@@ -56,6 +57,7 @@ impl MemoryAdapter {
             record_limit,
             topics: Mutex::default(),
             services: Arc::default(),
+            offers: Mutex::default(),
             switches: Arc::default(),
         })
     }
@@ -63,6 +65,13 @@ impl MemoryAdapter {
     /// Makes every publisher report `count` subscribers more than there are.
     pub fn pretend_subscribers(&self, count: usize) {
         self.switches.pretend(count);
+    }
+
+    /// Makes [`RosAdapter::offers`] tell of these foreign publishers of a topic; `None` makes it know nothing again.
+    pub fn pretend_offers(&self, topic: &str, offers: Option<Vec<Qos>>) {
+        let mut known = lock(&self.offers);
+        known.remove(topic);
+        known.extend(offers.map(|offers| (topic.to_owned(), offers)));
     }
 
     /// Makes every publish fail with `error`, or succeed again with `None`.
@@ -194,6 +203,10 @@ impl RosAdapter for MemoryAdapter {
         let guard =
             possible(topic).map(|()| Topic::subscribe(&self.topic(topic), topic.qos, sink, Of::Others));
         Box::pin(std::future::ready(guard))
+    }
+
+    fn offers(&self, topic: &TopicName) -> Option<Vec<Qos>> {
+        lock(&self.offers).get(topic.as_str()).cloned()
     }
 
     fn service_client<'a>(

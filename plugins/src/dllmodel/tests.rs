@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use rostrans_core::{adapter::RosVersion, filter::TopicFilter, param::ParamSet};
+use rostrans_core::{adapter::Fabric, filter::TopicFilter, param::ParamSet};
 use rostrans_engine::plan::{PlanContext, plan};
 use rostrans_schema::TypeRegistry;
 
@@ -60,7 +60,7 @@ fn all_that_the_codecs_have_is_bound_and_planned() {
     }
     let (codecs, types) = (rostrans_codecs::builtin(), Arc::new(TypeRegistry::bundled()));
     let filter = TopicFilter::default();
-    let adapters = &[RosVersion::Ros2];
+    let adapters = &[Fabric::Dds];
     let cx = PlanContext { filter: &filter, codecs: &codecs, types: &types, adapters, own_addresses: &[] };
     let planned = plan(rules, &cx).unwrap();
     assert_eq!(planned.warnings, []);

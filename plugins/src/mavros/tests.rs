@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use rostrans_core::{
-    adapter::RosVersion,
+    adapter::Fabric,
     filter::TopicFilter,
     param::ParamSet,
     rule::{Source, Target},
@@ -129,7 +129,7 @@ fn rules_plan_without_a_word() {
         filter: &filter,
         codecs: &codecs,
         types: &types,
-        adapters: &[RosVersion::Ros2],
+        adapters: &[Fabric::Dds],
         own_addresses: &[],
     };
     for text in [

@@ -2,7 +2,7 @@
 //!
 //! Set-up is asynchronous and cold; publishing is synchronous and hot.
 
-use std::{any::Any, sync::Arc, time::Instant};
+use std::{any::Any, fmt, sync::Arc, time::Instant};
 
 use rostrans_cdr::CdrBytes;
 use thiserror::Error;
@@ -22,6 +22,45 @@ pub enum RosVersion {
     Ros1,
     /// ROS 2.
     Ros2,
+}
+
+/// A way into a ROS graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fabric {
+    /// ROS 1 over TCPROS.
+    Ros1,
+    /// ROS 2 over DDS.
+    Dds,
+    /// ROS 2 over Zenoh, as `rmw_zenoh` has it.
+    Zenoh,
+    /// ROS 2 through the libraries of a sourced ROS.
+    R2r,
+}
+
+impl Fabric {
+    /// Which ROS it leads to.
+    pub fn version(self) -> RosVersion {
+        match self {
+            Self::Ros1 => RosVersion::Ros1,
+            Self::Dds | Self::Zenoh | Self::R2r => RosVersion::Ros2,
+        }
+    }
+
+    /// [`AdapterInfo::name`] of its adapters, and what users write.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ros1 => "ros1",
+            Self::Dds => "dds",
+            Self::Zenoh => "zenoh",
+            Self::R2r => "r2r",
+        }
+    }
+}
+
+impl fmt::Display for Fabric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// An adapter's self-description.

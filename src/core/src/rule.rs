@@ -3,9 +3,10 @@
 use std::{borrow::Borrow, collections::BTreeMap, fmt, net::SocketAddr, sync::Arc};
 
 use crate::{
+    adapter::{Fabric, RosVersion},
     diag::Origin,
     text::printable,
-    topic::{ServiceSpec, TopicSpec},
+    topic::{ServiceSpec, TopicName, TopicSpec},
 };
 
 mod device;
@@ -79,11 +80,13 @@ pub enum Direction {
     RosToSerial,
     /// Bytes between UDP and serial ports, undecoded.
     BytesRoute,
+    /// A topic of one ROS graph to the others.
+    RostopicToRostopic,
 }
 
 impl Direction {
     /// Every direction with the name the manual gives it.
-    pub const ALL: [(Self, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str); 9] = [
         (Self::UdpToRostopic, "udp_to_rostopic"),
         (Self::RostopicToUdp, "rostopic_to_udp"),
         (Self::UdpToRosservice, "udp_to_rosservice"),
@@ -92,6 +95,7 @@ impl Direction {
         (Self::SerialToRos, "serial_to_ros"),
         (Self::RosToSerial, "ros_to_serial"),
         (Self::BytesRoute, "bytes_route"),
+        (Self::RostopicToRostopic, "rostopic_to_rostopic"),
     ];
 
     /// The manual's name.
@@ -111,7 +115,7 @@ impl fmt::Display for Direction {
     }
 }
 
-/// Which ROS graphs a rule serves.
+/// Which of the ROS graphs that rostrans has joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RosSelector {
     /// ROS 1 only.
@@ -121,6 +125,52 @@ pub enum RosSelector {
     /// Every adapter that runs.
     #[default]
     All,
+    /// Only that one.
+    Only(Fabric),
+}
+
+impl RosSelector {
+    /// Every selector by the names that users write.
+    pub const NAMES: [(&'static str, Self); 9] = [
+        ("ros1", Self::Ros1),
+        ("1", Self::Ros1),
+        ("ros2", Self::Ros2),
+        ("2", Self::Ros2),
+        ("all", Self::All),
+        ("both", Self::All),
+        ("dds", Self::Only(Fabric::Dds)),
+        ("zenoh", Self::Only(Fabric::Zenoh)),
+        ("r2r", Self::Only(Fabric::R2r)),
+    ];
+
+    /// Whether it means an adapter of this name and version.
+    pub fn means(self, name: &str, version: RosVersion) -> bool {
+        match self {
+            Self::Ros1 => version == RosVersion::Ros1,
+            Self::Ros2 => version == RosVersion::Ros2,
+            Self::All => true,
+            Self::Only(fabric) => fabric.as_str() == name,
+        }
+    }
+
+    /// The name that users write.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ros1 => "ros1",
+            Self::Ros2 => "ros2",
+            Self::All => "all",
+            Self::Only(fabric) => fabric.as_str(),
+        }
+    }
+}
+
+/// The graphs that a `rostopic_to_rostopic` rule joins; one that is at both ends is carried both ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// Where messages come from.
+    pub from: RosSelector,
+    /// Where they go; never back to the graph that they come from.
+    pub to: RosSelector,
 }
 
 /// Where a rule's bytes come from.
@@ -168,6 +218,8 @@ pub struct ForwardRule {
     pub direction: Direction,
     /// Which ROS graphs it serves.
     pub ros_version: RosSelector,
+    /// The graphs that it joins, for `rostopic_to_rostopic`.
+    pub ends: Ends,
     /// Where bytes come from; also the socket that answers are sent from.
     pub source: Source,
     /// For a `bytes_route` from a serial port: the UDP address its endpoints answer to (`udp_listen_ip`,
@@ -197,6 +249,7 @@ impl ForwardRule {
             enable: true,
             direction,
             ros_version: RosSelector::All,
+            ends: Ends::default(),
             source: Source::None,
             upstream: None,
             links: Vec::new(),
@@ -214,6 +267,11 @@ pub struct LinkConfig {
     pub codec: Option<CodecName>,
     /// Topic bound to the codec's first port (`topic`+`msg_type`, or `send_ros_config`).
     pub topic: Option<TopicSpec>,
+    /// The topic's name at the other end of a `rostopic_to_rostopic`, where it differs.
+    pub to_topic: Option<TopicName>,
+    /// Whether the topic's QoS is that of its publishers, and not [`TopicSpec::qos`]: the default of
+    /// `rostopic_to_rostopic`.
+    pub qos_as_offered: bool,
     /// Topics bound to the codec's other ports and inputs by name.
     pub ports: BTreeMap<PortName, TopicSpec>,
     /// Services bound to those the codec answers, by name.
@@ -237,6 +295,8 @@ impl LinkConfig {
             link_name: link_name.into(),
             codec,
             topic: None,
+            to_topic: None,
+            qos_as_offered: false,
             ports: BTreeMap::new(),
             services: BTreeMap::new(),
             service: None,

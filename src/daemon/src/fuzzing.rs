@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use rostrans_core::{adapter::RosVersion, filter::TopicFilter, registry::CodecRegistry};
+use rostrans_core::{adapter::Fabric, filter::TopicFilter, registry::CodecRegistry};
 use rostrans_engine::plan::{PlanContext, plan};
 use rostrans_schema::TypeRegistry;
 
@@ -24,7 +24,7 @@ pub fn yaml(text: &str) {
         filter: &filter,
         codecs: &CODECS,
         types: &TYPES,
-        adapters: &[RosVersion::Ros2],
+        adapters: &[Fabric::Ros1, Fabric::Dds],
         own_addresses: &[],
     };
     let Ok(planned) = plan(rules, &cx) else { return };

@@ -91,7 +91,7 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
         filter: &loaded.filter,
         codecs: &codecs,
         types: &types,
-        adapters: &choice.versions(),
+        adapters: &choice.fabrics,
         own_addresses: &own,
     };
     let planned = plan::plan(loaded.rules, &cx).unwrap_or_else(|mut found| {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rostrans_core::{
     adapter::AdapterInfo,
     registry::CodecRegistry,
-    rule::{Direction, ForwardRule, LinkConfig},
+    rule::{Direction, Ends, ForwardRule, LinkConfig},
     text::printable,
     topic::{ServiceSpec, TopicSpec},
     transport::Framing,
@@ -199,12 +199,20 @@ pub(crate) fn link_topics<'a>(
 }
 
 fn topic_row(rule: &ForwardRule, link: &LinkConfig, topic: &TopicSpec, read: bool) -> [String; 6] {
-    let arrow = if read { "in" } else { "out" };
+    let arrow = if rule.direction == Direction::RostopicToRostopic {
+        let Ends { from, to } = rule.ends;
+        let there = link.to_topic.iter().map(|name| format!(" {name}"));
+        format!("{} -> {}{}", from.as_str(), to.as_str(), there.collect::<String>())
+    } else if read {
+        "in".to_owned()
+    } else {
+        "out".to_owned()
+    };
     [
         topic.name.to_string(),
-        arrow.to_owned(),
+        arrow,
         topic.msg_type.to_string(),
-        qos::in_words(topic.qos),
+        if link.qos_as_offered { "as offered".to_owned() } else { qos::in_words(topic.qos) },
         rule.rule_id.to_string(),
         codec(link),
     ]

@@ -9,8 +9,8 @@ use std::{
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{
-        AdapterError, CallError, Guard, PublishError, Publisher, RosAdapter, RosVersion, SampleSink,
-        ServiceClient, ServiceHandler,
+        AdapterError, CallError, Guard, PublishError, Publisher, RosAdapter, SampleSink, ServiceClient,
+        ServiceHandler,
     },
     clock::RosTime,
     rule::RosSelector,
@@ -69,11 +69,9 @@ impl AdapterSet {
 
     /// The adapters a rule's `ros_version` means.
     pub fn selected(&self, selector: RosSelector) -> impl Iterator<Item = &Arc<dyn RosAdapter>> {
-        self.adapters.iter().filter(move |adapter| match selector {
-            RosSelector::Ros1 => adapter.info().version == RosVersion::Ros1,
-            RosSelector::Ros2 => adapter.info().version == RosVersion::Ros2,
-            RosSelector::All => true,
-        })
+        self.adapters
+            .iter()
+            .filter(move |adapter| selector.means(adapter.info().name, adapter.info().version))
     }
 
     /// Announces a publisher on every selected adapter.
@@ -182,6 +180,7 @@ impl<'a, T> Gathered<'a, T> {
             RosSelector::Ros1 => "ROS 1",
             RosSelector::Ros2 => "ROS 2",
             RosSelector::All => "ROS",
+            RosSelector::Only(fabric) => fabric.as_str(),
         };
         Err(self.refused.unwrap_or(EndpointError::NoAdapter(version)))
     }

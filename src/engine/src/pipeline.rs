@@ -1,5 +1,6 @@
-//! What a rule does while it runs; one file for each of the four shapes.
+//! What a rule does while it runs; one file for each shape.
 
+pub(crate) mod bridge;
 pub(crate) mod call_in;
 pub(crate) mod call_out;
 mod calls;
@@ -59,6 +60,7 @@ impl Env {
             Direction::RostopicToUdp | Direction::RosToSerial => outbound::run(self, context).await,
             Direction::RosserviceToUdp => call_in::run(self, context).await,
             Direction::UdpToRosservice => call_out::run(self, context).await,
+            Direction::RostopicToRostopic => bridge::run(self, context).await,
             // The planner makes no pipeline of these.
             Direction::MemToRostopic | Direction::BytesRoute => {
                 Err(Failure::permanent(format!("direction '{}' has no pipeline", self.rule.direction)))

@@ -10,6 +10,7 @@
 //! All problems of all rules are reported at once. Problems of a rule with `enable: false` are warnings.
 
 mod binding;
+mod bridge;
 mod check;
 mod loops;
 mod merge;
@@ -18,7 +19,7 @@ mod trim;
 use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
 use rostrans_core::{
-    adapter::RosVersion,
+    adapter::Fabric,
     diag::{Diagnostic, Origin, Severity},
     filter::TopicFilter,
     registry::CodecRegistry,
@@ -38,8 +39,8 @@ pub struct PlanContext<'a> {
     pub codecs: &'a CodecRegistry,
     /// The types topics and services may have.
     pub types: &'a Arc<TypeRegistry>,
-    /// The ROS versions that adapters of this run speak.
-    pub adapters: &'a [RosVersion],
+    /// The graphs that this run joins.
+    pub adapters: &'a [Fabric],
     /// The addresses of this machine's interfaces; what is sent there may come back.
     pub own_addresses: &'a [IpAddr],
 }
@@ -68,6 +69,7 @@ pub fn plan(rules: Vec<ForwardRule>, cx: &PlanContext<'_>) -> Result<Planned, Ve
         problems.append(&mut found);
     }
     check::names(&rules, &mut problems);
+    bridge::own_topics(&rules, cx, &mut problems);
     let (enabled, disabled): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| rule.enable);
     let mut topology =
         Topology { disabled: disabled.into_iter().map(|rule| rule.rule_id).collect(), ..Topology::default() };

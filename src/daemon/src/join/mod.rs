@@ -5,10 +5,10 @@
 
 mod dds;
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use rostrans_core::{
-    adapter::{AdapterError, RosAdapter, RosVersion},
+    adapter::{AdapterError, Fabric, RosAdapter},
     diag::{Diagnostic, Origin},
     param::Settings,
     suggest::did_you_mean,
@@ -18,53 +18,19 @@ use rostrans_schema::TypeRegistry;
 
 use crate::load::Env;
 
-/// A way into a ROS graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fabric {
-    /// ROS 1 over TCPROS.
-    Ros1,
-    /// ROS 2 over DDS.
-    Dds,
-    /// ROS 2 over Zenoh, as `rmw_zenoh` has it.
-    Zenoh,
-    /// ROS 2 through the libraries of a sourced ROS.
-    R2r,
-}
-
 /// Those of this build.
 pub(crate) const BUILT_IN: &[Fabric] = &[Fabric::Dds];
 
 /// Those of ROS 2 by the name that `ros2_transport` has for them.
 const ROS2: [(&str, Fabric); 3] = [("dds", Fabric::Dds), ("zenoh", Fabric::Zenoh), ("r2r", Fabric::R2r)];
 
-impl Fabric {
-    /// Which graph it leads to.
-    pub(crate) fn version(self) -> RosVersion {
-        match self {
-            Self::Ros1 => RosVersion::Ros1,
-            Self::Dds | Self::Zenoh | Self::R2r => RosVersion::Ros2,
-        }
-    }
-
-    /// How to get a build that has it.
-    fn remedy(self) -> &'static str {
-        match self {
-            Self::Ros1 => "ROS 1 arrives in a later version; write ros_version=ros2",
-            Self::Zenoh => "Zenoh arrives in a later version; write ros2_transport=dds",
-            Self::R2r => "r2r arrives in a later version; write ros2_transport=dds",
-            Self::Dds => "write ros2_transport=dds",
-        }
-    }
-}
-
-impl fmt::Display for Fabric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ros1 => "ros1",
-            Self::Dds => "dds",
-            Self::Zenoh => "zenoh",
-            Self::R2r => "r2r",
-        })
+/// How to get a build that has it.
+fn remedy(fabric: Fabric) -> &'static str {
+    match fabric {
+        Fabric::Ros1 => "ROS 1 arrives in a later version; write ros_version=ros2",
+        Fabric::Zenoh => "Zenoh arrives in a later version; write ros2_transport=dds",
+        Fabric::R2r => "r2r arrives in a later version; write ros2_transport=dds",
+        Fabric::Dds => "write ros2_transport=dds",
     }
 }
 
@@ -75,15 +41,6 @@ pub(crate) struct Choice {
     pub(crate) fabrics: Vec<Fabric>,
     /// Why, for the log; empty when the user said so or nothing speaks for anything else.
     pub(crate) why: String,
-}
-
-impl Choice {
-    /// The graphs they lead to, for the plan.
-    pub(crate) fn versions(&self) -> Vec<RosVersion> {
-        let mut versions: Vec<_> = self.fabrics.iter().map(|fabric| fabric.version()).collect();
-        versions.dedup();
-        versions
-    }
 }
 
 /// Chooses by `ros_version` and `ros2_transport`; `auto` goes by `ROS_VERSION` and `RMW_IMPLEMENTATION`.
@@ -140,7 +97,7 @@ fn transports(
                 "RMW_IMPLEMENTATION={}, but this rostrans has no Zenoh and joins over DDS: Zenoh nodes will not see it",
                 excerpt(&rmw)
             );
-            problems.push(Diagnostic::warning(Origin::Environment, message, Fabric::Zenoh.remedy()));
+            problems.push(Diagnostic::warning(Origin::Environment, message, remedy(Fabric::Zenoh)));
             fabrics.push(Fabric::Dds);
         }
         return;
@@ -181,7 +138,7 @@ fn admit(
             Fabric::Ros1 => "ROS 1".to_owned(),
             other => format!("ros2_transport={other}"),
         };
-        problems.push(Diagnostic::error(origin, format!("{what} is not in this rostrans"), fabric.remedy()));
+        problems.push(Diagnostic::error(origin, format!("{what} is not in this rostrans"), remedy(fabric)));
     } else if !fabrics.contains(&fabric) {
         fabrics.push(fabric);
     }

@@ -57,10 +57,3 @@ fn what_is_not_there_is_refused_with_a_remedy() {
     insta::assert_snapshot!(chosen(&[("ros_version", "all")], &[], dds), @"dds; command line: ROS 1 is not in this rostrans; ROS 1 arrives in a later version; write ros_version=ros2");
     insta::assert_snapshot!(chosen(&[], &[("RMW_IMPLEMENTATION", "rmw_zenoh_cpp")], dds), @"dds; environment: RMW_IMPLEMENTATION=rmw_zenoh_cpp, but this rostrans has no Zenoh and joins over DDS: Zenoh nodes will not see it; Zenoh arrives in a later version; write ros2_transport=dds");
 }
-
-#[test]
-fn plan_knows_the_graphs_once() {
-    let fabrics = vec![Fabric::Ros1, Fabric::Dds, Fabric::Zenoh];
-    let choice = Choice { fabrics, why: String::new() };
-    assert_eq!(choice.versions(), [RosVersion::Ros1, RosVersion::Ros2]);
-}

@@ -224,7 +224,9 @@ fn flow(direction: Direction, counters: &LinkSnapshot) -> (u64, u64) {
         Direction::UdpToRostopic | Direction::SerialToRos | Direction::MemToRostopic => {
             (frames + taken, messages + sent_frames + calls)
         }
-        Direction::RostopicToUdp | Direction::RosToSerial => (messages, frames),
+        Direction::RostopicToUdp | Direction::RosToSerial | Direction::RostopicToRostopic => {
+            (messages, frames)
+        }
         Direction::UdpToRosservice | Direction::RosserviceToUdp => (messages, calls),
         Direction::BytesRoute => (frames, frames),
     }

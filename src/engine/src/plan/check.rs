@@ -6,22 +6,21 @@ use std::{
 };
 
 use rostrans_core::{
-    adapter::RosVersion,
     codec::Role,
     diag::{Diagnostic, Origin},
     rule::{Direction, ForwardRule, LinkConfig, RosSelector, Source, Target},
 };
 
-use super::{PlanContext, binding, loops, trim};
+use super::{PlanContext, binding, bridge, loops, trim};
 
-/// The codec role a direction needs; `None` for `bytes_route`.
+/// The codec role a direction needs; `None` where no codec takes part.
 pub(super) fn role(direction: Direction) -> Option<Role> {
     match direction {
         Direction::UdpToRostopic | Direction::SerialToRos | Direction::MemToRostopic => Some(Role::Decode),
         Direction::RostopicToUdp | Direction::RosToSerial => Some(Role::Encode),
         Direction::UdpToRosservice => Some(Role::Caller),
         Direction::RosserviceToUdp => Some(Role::Exchange),
-        Direction::BytesRoute => None,
+        Direction::BytesRoute | Direction::RostopicToRostopic => None,
     }
 }
 
@@ -33,7 +32,9 @@ pub(super) fn rule(rule: &ForwardRule, cx: &PlanContext<'_>, problems: &mut Vec<
         problems.push(Diagnostic::error(rule.origin.clone(), message, help));
         return;
     }
-    source(rule, problems);
+    if rule.direction != Direction::RostopicToRostopic {
+        source(rule, problems);
+    }
     if rule.links.is_empty() {
         let message = format!("rule '{}' has no links", rule.rule_id);
         problems.push(Diagnostic::error(rule.origin.clone(), message, "add what to do with the data"));
@@ -41,6 +42,9 @@ pub(super) fn rule(rule: &ForwardRule, cx: &PlanContext<'_>, problems: &mut Vec<
     if rule.direction == Direction::BytesRoute {
         rule.links.iter().for_each(|link| endpoint(rule, link, cx, problems));
         return;
+    }
+    if rule.direction == Direction::RostopicToRostopic {
+        return bridge::rule(rule, cx, problems);
     }
     adapters(rule, cx, problems);
     for link in &rule.links {
@@ -50,7 +54,7 @@ pub(super) fn rule(rule: &ForwardRule, cx: &PlanContext<'_>, problems: &mut Vec<
 }
 
 /// Says `problem` about a rule as a whole.
-fn complain(rule: &ForwardRule, problem: &str, help: &str, problems: &mut Vec<Diagnostic>) {
+pub(super) fn complain(rule: &ForwardRule, problem: &str, help: &str, problems: &mut Vec<Diagnostic>) {
     let message = format!("rule '{}' ({}) {problem}", rule.rule_id, rule.direction);
     problems.push(Diagnostic::error(rule.origin.clone(), message, help));
 }
@@ -230,19 +234,25 @@ pub(super) fn is_same_socket(own: SocketAddr, to: SocketAddr, addresses: &[IpAdd
 }
 
 fn adapters(rule: &ForwardRule, cx: &PlanContext<'_>, problems: &mut Vec<Diagnostic>) {
-    let (wanted, name) = match rule.ros_version {
-        RosSelector::Ros1 => (RosVersion::Ros1, "ROS 1"),
-        RosSelector::Ros2 => (RosVersion::Ros2, "ROS 2"),
+    let wanted = rule.ros_version;
+    if cx.adapters.iter().any(|graph| wanted.means(graph.as_str(), graph.version())) {
+        return;
+    }
+    let (name, help) = match wanted {
+        RosSelector::Ros1 => {
+            ("ROS 1", "write 'ros_version: ros2' here, or set the parameter ros_version to all".to_owned())
+        }
+        RosSelector::Ros2 => {
+            ("ROS 2", "write 'ros_version: ros1' here, or set the parameter ros_version to all".to_owned())
+        }
+        RosSelector::Only(fabric) => {
+            let help =
+                format!("write 'ros_version: all' here, or add {fabric} to the parameter ros2_transport");
+            (fabric.as_str(), help)
+        }
         RosSelector::All => return,
     };
-    if !cx.adapters.contains(&wanted) {
-        let problem = format!("asks for {name}, but no {name} adapter runs");
-        let help = match wanted {
-            RosVersion::Ros1 => "write 'ros_version: ros2' here, or set the parameter ros_version to all",
-            RosVersion::Ros2 => "write 'ros_version: ros1' here, or set the parameter ros_version to all",
-        };
-        complain(rule, &problem, help, problems);
-    }
+    complain(rule, &format!("asks for {name}, but no {name} adapter runs"), &help, problems);
 }
 
 /// `rule 'a', link 'b'`.
@@ -256,12 +266,13 @@ pub(super) fn names(rules: &[ForwardRule], problems: &mut Vec<Diagnostic>) {
     let mut servers: HashMap<&str, &Origin> = HashMap::new();
     for rule in rules.iter().filter(|rule| rule.enable) {
         for link in &rule.links {
-            for topic in link.topic.iter().chain(link.ports.values()) {
-                let (known, at) =
-                    *topics.entry(topic.name.as_str()).or_insert((topic.msg_type.as_str(), &link.origin));
-                if known != topic.msg_type.as_str() {
-                    let message =
-                        format!("topic '{}' is {} here, but {known} at {at}", topic.name, topic.msg_type);
+            let there = link.to_topic.iter().zip(&link.topic).map(|(name, topic)| (name, &topic.msg_type));
+            let bound =
+                link.topic.iter().chain(link.ports.values()).map(|topic| (&topic.name, &topic.msg_type));
+            for (name, msg_type) in bound.chain(there) {
+                let (known, at) = *topics.entry(name.as_str()).or_insert((msg_type.as_str(), &link.origin));
+                if known != msg_type.as_str() {
+                    let message = format!("topic '{name}' is {msg_type} here, but {known} at {at}");
                     let help = "a topic has one type; rename one of the topics";
                     problems.push(Diagnostic::error(link.origin.clone(), message, help));
                 }

@@ -101,7 +101,11 @@ fn hops<'a>(rules: &'a [ForwardRule], codecs: &CodecRegistry, own: &[IpAddr]) ->
                 Direction::BytesRoute => {
                     socket.into_iter().for_each(|from| send(hop(from, from), &sockets, own, &mut hops));
                 }
-                Direction::MemToRostopic | Direction::SerialToRos | Direction::RosToSerial => {}
+                // What rostrans publishes itself is not carried to other graphs.
+                Direction::MemToRostopic
+                | Direction::SerialToRos
+                | Direction::RosToSerial
+                | Direction::RostopicToRostopic => {}
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Plans of whole rule sets.
 
+mod bridge;
 mod diagnostics;
 mod fixture;
 mod network;

@@ -33,7 +33,8 @@ pub(super) fn rule(
             verdict.enabled
         };
         let was_bound = is_bound(link);
-        link.topic.take_if(|topic| !keep(&topic.name));
+        let there = link.to_topic.as_ref().is_none_or(&mut keep);
+        link.topic.take_if(|topic| !there || !keep(&topic.name));
         link.ports.retain(|_, topic| keep(&topic.name));
         link.service.take_if(|service| !keep(&service.name));
         link.services.retain(|_, service| keep(&service.name));

@@ -18,7 +18,7 @@ use super::{Deps, LinkRow, RuleSnapshot, TransportSnapshot};
 use crate::{
     ingress::{Attachment, Dispatch, OpenedAs, Reader, Tap},
     link::Link,
-    pipeline::{Env, Target},
+    pipeline::{Env, Target, bridge::Unchanged},
     supervisor::{Context, Failure, OnExit, State, Supervisor, Task, lock},
     topology::{Device, HubSpec, LinkTarget, PipelineSpec, Topology, TransportId, TransportSpec},
     transports::explain,
@@ -220,7 +220,12 @@ fn env(spec: &PipelineSpec, specs: &[TransportSpec], taps: &[Arc<Tap>], deps: &D
         (None, _) => Ok(Target::None),
     };
     let targets = spec.targets.iter().map(target).collect::<Result<Vec<_>, String>>()?;
+    let bridge = spec.rule.direction == Direction::RostopicToRostopic;
     let link = |index: usize| {
+        if bridge {
+            let codec = Arc::new(Unchanged);
+            return Ok(Arc::new(Link::new(Arc::clone(&spec.rule), index, codec, Arc::clone(&deps.types))));
+        }
         let name = spec.rule.links.get(index).and_then(|link| link.codec.as_ref());
         let name = name.map_or("", |name| name.as_str());
         let codec = deps.codecs.get(name).ok_or_else(|| format!("codec '{name}' is unknown"))?;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 mod adapters;
+mod bridge;
 mod call_in;
 mod call_out;
 mod codec;

@@ -49,6 +49,11 @@ impl<'n> Fields<'n> {
         }
     }
 
+    /// Whether there is an entry of `key` with something in it.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|entry| entry.key == key && !entry.value.is_null())
+    }
+
     /// The entry of `key`, if it is there and not empty.
     pub(super) fn take(&mut self, key: &'static str) -> Option<&'n Entry> {
         self.known.push(key);

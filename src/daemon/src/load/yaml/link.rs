@@ -55,7 +55,11 @@ fn read(
 
     let mut nested =
         fields.take("send_ros_config").and_then(|entry| Fields::open(&entry.value, "'send_ros_config'", cx));
+    let bridges = direction == Some(Direction::RostopicToRostopic);
+    let qos_as_offered = bridges && !fields.has("qos") && !nested.as_ref().is_some_and(|n| n.has("qos"));
     let topic = binding.topic(&mut fields, nested.as_mut(), cx);
+    let to_topic = if bridges { fields.take("to_topic") } else { None };
+    let to_topic = to_topic.and_then(|entry| self::name(entry, cx));
     let service = service(&mut fields, nested.as_mut(), cx);
     if let Some(nested) = nested {
         nested.finish("'send_ros_config'", cx);
@@ -89,6 +93,8 @@ fn read(
     fields.finish(&format!("link '{}'", excerpt(&link_name)), cx);
     Some(LinkConfig {
         topic,
+        to_topic,
+        qos_as_offered,
         ports,
         services,
         service,

@@ -8,7 +8,7 @@ use std::{
 use rostrans_core::{
     diag::{Diagnostic, Origin, Severity},
     registry::CodecRegistry,
-    rule::{Direction, ForwardRule, RosSelector, Source, Target, UdpBind},
+    rule::{Direction, Ends, ForwardRule, RosSelector, Source, Target, UdpBind},
     suggest::did_you_mean,
     text::excerpt,
 };
@@ -93,7 +93,13 @@ fn read(node: &Node, cx: &mut Cx<'_>) -> (Option<ForwardRule>, bool) {
     }
     let enable = fields.take("enable").and_then(|entry| value::boolean(entry, cx)).unwrap_or(true);
     let direction = direction(&mut fields, cx);
-    let ros_version = fields.take("ros_version").and_then(|entry| value::choice(entry, &ROS_VERSIONS, cx));
+    let ros_version =
+        fields.take("ros_version").and_then(|entry| value::choice(entry, &RosSelector::NAMES, cx));
+    let mut ends = Ends::default();
+    if direction == Some(Direction::RostopicToRostopic) {
+        let mut end = |key| fields.take(key).and_then(|entry| value::choice(entry, &RosSelector::NAMES, cx));
+        ends = Ends { from: end("from").unwrap_or_default(), to: end("to").unwrap_or_default() };
+    }
     let (source, upstream) = source(&mut fields, direction, cx);
     let default_target = udp_target(&mut fields, cx);
     let links = fields.take("links");
@@ -117,6 +123,7 @@ fn read(node: &Node, cx: &mut Cx<'_>) -> (Option<ForwardRule>, bool) {
     let rule = rule_id.zip(direction).map(|(rule_id, direction)| ForwardRule {
         enable,
         ros_version: ros_version.unwrap_or_default(),
+        ends,
         source,
         upstream,
         links: read_links,
@@ -124,15 +131,6 @@ fn read(node: &Node, cx: &mut Cx<'_>) -> (Option<ForwardRule>, bool) {
     });
     (rule, enable)
 }
-
-const ROS_VERSIONS: [(&str, RosSelector); 6] = [
-    ("ros1", RosSelector::Ros1),
-    ("1", RosSelector::Ros1),
-    ("ros2", RosSelector::Ros2),
-    ("2", RosSelector::Ros2),
-    ("all", RosSelector::All),
-    ("both", RosSelector::All),
-];
 
 fn direction(fields: &mut Fields<'_>, cx: &mut Cx<'_>) -> Option<Direction> {
     let names = || Direction::ALL.iter().map(|(_, name)| *name);

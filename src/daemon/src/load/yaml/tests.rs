@@ -305,7 +305,7 @@ forward_rules:
     error: r.yaml:19: 'enable' must be true or false, not 'maybe'; write 'enable: true' or 'enable: false'
     error: r.yaml:20: 'links' of a rule must be a list with at least one entry; begin each link with '- link_name: ...'
     error: r.yaml:23: 'serial_port': invalid serial port '/dev/ttyUSB0'; write device and baud rate, e.g. '/dev/ttyUSB0:921600' or 'COM3:921600'
-    error: r.yaml:24: unknown ros_version '3'; write one of ros1, 1, ros2, 2, all, both
+    error: r.yaml:24: unknown ros_version '3'; write one of ros1, 1, ros2, 2, all, both, dds, zenoh, r2r
     error: r.yaml:29: unknown reliability 'certain'; write one of best_effort, reliable
     error: r.yaml:29: 'depth' must be a whole number from 1 to 10000, not '0'
     error: r.yaml:29: unknown key 'durabilty' in 'qos'; did you mean 'durability'?
@@ -318,7 +318,7 @@ forward_rules:
     error: r.yaml:36: 'topic' is given both in the link and in 'send_ros_config'; delete one of them
     error: r.yaml:36: unknown key 'msg' in 'send_ros_config'; allowed here: topic, msg_type, qos, service, service_name, srv_type, service_type
     error: r.yaml:37: a rule must be a block of 'key: value', not 'not a rule'; put a blank behind ':' and indent the keys alike
-    error: r.yaml:38: rule without 'direction'; write one of udp_to_rostopic, rostopic_to_udp, udp_to_rosservice, rosservice_to_udp, mem_to_rostopic, serial_to_ros, ros_to_serial, bytes_route
+    error: r.yaml:38: rule without 'direction'; write one of udp_to_rostopic, rostopic_to_udp, udp_to_rosservice, rosservice_to_udp, mem_to_rostopic, serial_to_ros, ros_to_serial, bytes_route, rostopic_to_rostopic
     error: r.yaml:38: rule 'five' has no 'links'; add 'links:' and what to do with the data
     error: r.yaml:41: more than one of 'udp_listen_port', 'serial_port', 'mem_name' and 'url'; a rule has one source; make one rule for each
     error: r.yaml:43: 'udp_multicast_if' without a UDP source; it chooses the interface of a multicast 'udp_listen_ip'; delete it
@@ -363,18 +363,24 @@ proptest! {
     #[test]
     fn whatever_can_be_planned_can_be_printed_and_read_back(
         id in "[a-c]|'\\PC{1,8}'|\"[^\"\\\\\\PC]{1,8}\"",
-        direction in 0..8usize,
+        direction in 0..9usize,
         source in "|udp_listen_port: (0|9000|9001), |serial_port: '/dev/t[12]:9600', |udp_listen_ip: 127.0.0.1, udp_listen_port: 9000, ",
         codec in "raw_bytes|string|mavlink|mavlink.imu",
         topic in "/a|/ab|/b",
         target in "|, udp_dst_ip: (127.0.0.1|'::1'), udp_dst_port: (9000|5)|, serial_port: '/dev/t1:9600'",
+        ends in "|from: (ros1|dds), to: ros2, |from: ros2, to: [12], ",
         extra in "|, rate_limit: [05]|, qos: latched|, link_name: 'x y'|, options: \\{sysid: 1\\}",
     ) {
         let (_, direction) = rostrans_core::rule::Direction::ALL[direction];
         let link = match direction {
             "bytes_route" => format!("link_name: l{target}"),
+            "rostopic_to_rostopic" => {
+                let there = if ends.is_empty() { "" } else { ", to_topic: /there" };
+                format!("topic: {topic}, msg_type: std_msgs/msg/Empty{there}{}", extra.replace("options: {sysid: 1}", "rate_limit: 1"))
+            }
             _ => format!("codec: {codec}, topic: {topic}{target}{extra}"),
         };
+        let source = if direction == "rostopic_to_rostopic" { ends } else { source };
         crate::fuzzing::yaml(&format!("- {{rule_id: {id}, direction: {direction}, {source}links: [{{{link}}}]}}"));
     }
 }

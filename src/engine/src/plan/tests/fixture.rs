@@ -168,13 +168,22 @@ pub(super) fn run_with(
     filter: &str,
     types: TypeRegistry,
 ) -> Result<Planned, Vec<Diagnostic>> {
+    run_in(rules, filter, types, &[Fabric::Dds])
+}
+
+pub(super) fn run_in(
+    rules: Vec<ForwardRule>,
+    filter: &str,
+    types: TypeRegistry,
+    adapters: &[Fabric],
+) -> Result<Planned, Vec<Diagnostic>> {
     let filter = TopicFilter::parse(Path::new("rostrans.filter"), filter, &mut Vec::new());
     let types = Arc::new(types);
     let cx = PlanContext {
         filter: &filter,
         codecs: &codecs(),
         types: &types,
-        adapters: &[RosVersion::Ros2],
+        adapters,
         own_addresses: &["192.168.1.5".parse().unwrap(), "fd00::5".parse().unwrap()],
     };
     plan(rules, &cx)
