@@ -169,7 +169,7 @@ pub trait ServiceClient: Send + Sync {
 
 /// Answers a service.
 pub trait ServiceHandler: Send + Sync {
-    /// Produces the response to one request; an error sends none.
+    /// Produces the response to one request; an error sends none, or in ROS 1 the text of the error.
     fn handle(&self, request: CdrBytes) -> BoxFuture<'_, Result<CdrBytes, CallError>>;
 }
 
@@ -208,6 +208,9 @@ pub enum PublishError {
     /// Larger than the adapter takes.
     #[error("sample of {0} bytes is too large")]
     TooLarge(usize),
+    /// Not a value of the topic's type; only adapters that convert samples look.
+    #[error("sample does not fit the type of its topic")]
+    Malformed,
     /// The adapter has stopped.
     #[error("adapter closed")]
     Closed,
@@ -225,6 +228,9 @@ pub enum CallError {
     /// Too many calls wait already.
     #[error("too many calls in flight")]
     Busy,
+    /// The server says that it could not do it, or the connection broke on the way.
+    #[error("the service failed: {0}")]
+    Failed(String),
     /// The adapter or rule is stopping.
     #[error("shutting down")]
     Closed,

@@ -108,7 +108,9 @@ impl Client {
             self.calls.lock().waiting.remove(&seq);
             match error {
                 PublishError::Full => CallError::Busy,
-                PublishError::TooLarge(_) | PublishError::Closed => CallError::Closed,
+                PublishError::TooLarge(_) | PublishError::Malformed | PublishError::Closed => {
+                    CallError::Closed
+                }
             }
         })?;
         Ok((seq, receiver))
