@@ -128,7 +128,7 @@ async fn requests_beyond_what_a_service_takes_are_dropped_and_counted() {
 #[tokio::test]
 async fn a_publisher_that_keeps_all_refuses_what_does_not_fit() {
     let pair = Pair::new(native, native);
-    let quarter = big_cdr(1, KEEP_ALL_BYTES / 4 - 8);
+    let quarter = big_cdr(1, KEEP_ALL_BYTES / 4 - 20);
     // What late subscribers may ask for stays; what nobody waits for goes.
     for (name, qos, last) in
         [("/kept", Qos::latched(1), Err(PublishError::Full)), ("/gone", Qos::reliable(), Ok(()))]

@@ -123,9 +123,12 @@ impl Pair {
         TopicSpec { name: self.own_name(name), msg_type, qos }
     }
 
-    /// A service of `std_srvs/SetBool` that no other pair uses.
+    /// A service of `mavros_msgs/FileRead`, which has room for a text both ways, that no other pair uses.
     pub fn service(&self, name: &str) -> ServiceSpec {
-        ServiceSpec { name: self.own_name(name), srv_type: TypeName::service("std_srvs/SetBool").unwrap() }
+        ServiceSpec {
+            name: self.own_name(name),
+            srv_type: TypeName::service("mavros_msgs/FileRead").unwrap(),
+        }
     }
 
     fn own_name(&self, name: &str) -> TopicName {
@@ -133,21 +136,61 @@ impl Pair {
     }
 }
 
-/// A message with a number in it. A whole number of words: DATA payloads are padded to that, and padding stays.
+/// A `std_msgs/String` with a number in it. A whole number of words: DATA payloads are padded to that, and padding stays.
 pub fn cdr(tag: u32) -> CdrBytes {
-    big_cdr(tag, 4)
+    big_cdr(tag, 0)
 }
 
-/// The same with `len` bytes behind the number, a multiple of 4.
+/// The same with `len` bytes more, a multiple of 4.
 pub fn big_cdr(tag: u32, len: usize) -> CdrBytes {
-    let noise = (0..len).map(|i| u8::try_from(i.wrapping_mul(7) % 251).unwrap());
-    let bytes: Vec<u8> = [0, 1, 0, 0].into_iter().chain(tag.to_le_bytes()).chain(noise).collect();
-    CdrBytes::new(bytes).unwrap()
+    let text = numbered(tag, len + 3);
+    encapsulated([&length(text.len() + 1), &text, &[0]])
 }
 
-/// The number in a message.
+/// A request of [`Pair::service`] with a number and `len` more bytes in it.
+pub fn request(tag: u32, len: usize) -> CdrBytes {
+    path_request(&numbered(tag, len))
+}
+
+/// The answer that carries the text of a request.
+///
+/// **Panics**: it is none of [`request`].
+pub fn response_to(request: &CdrBytes) -> CdrBytes {
+    let body = request.body();
+    let len = u32::from_le_bytes(*body.first_chunk().unwrap());
+    let text = &body[4..3 + usize::try_from(len).unwrap()];
+    let pad = [0; 4];
+    let done = 4 + text.len() + 1;
+    encapsulated([&length(text.len()), text, &[1], &pad[..done.next_multiple_of(4) - done], &pad])
+}
+
+/// The number in a message, request or response.
 pub fn tag(message: &CdrBytes) -> u32 {
-    u32::from_le_bytes(*message.body().first_chunk().unwrap())
+    std::str::from_utf8(&message.body()[4..4 + DIGITS]).unwrap().parse().unwrap()
+}
+
+/// A number and some noise, as text.
+fn numbered(tag: u32, len: usize) -> Vec<u8> {
+    let noise = (0..len).map(|i| b'0' + u8::try_from(i.wrapping_mul(7) % 71).unwrap());
+    format!("{tag:0DIGITS$}").into_bytes().into_iter().chain(noise).collect()
+}
+
+/// Digits of a number, from the fourth byte of every message on.
+const DIGITS: usize = 8;
+
+/// `string file_path, uint64 offset, uint64 size`.
+fn path_request(path: &[u8]) -> CdrBytes {
+    let pad = [0; 8];
+    let done = 4 + path.len() + 1;
+    encapsulated([&length(path.len() + 1), path, &[0], &pad[..done.next_multiple_of(8) - done], &[0; 16]])
+}
+
+fn length(len: usize) -> [u8; 4] {
+    u32::try_from(len).unwrap().to_le_bytes()
+}
+
+fn encapsulated<const N: usize>(parts: [&[u8]; N]) -> CdrBytes {
+    CdrBytes::new([&[0, 1, 0, 0], parts.concat().as_slice()].concat()).unwrap()
 }
 
 /// Keeps the samples of a subscription.

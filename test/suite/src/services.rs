@@ -16,14 +16,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{LIMIT, Pair, big_cdr, cdr, tag};
+use crate::{LIMIT, Pair, request, response_to, tag};
 
-/// Answers with the request.
+/// Answers with the text of the request.
 struct Echo;
 
 impl ServiceHandler for Echo {
     fn handle(&self, request: CdrBytes) -> BoxFuture<'_, Result<CdrBytes, CallError>> {
-        Box::pin(std::future::ready(Ok(request)))
+        Box::pin(std::future::ready(Ok(response_to(&request))))
     }
 }
 
@@ -31,8 +31,8 @@ impl ServiceHandler for Echo {
 struct Fixed(u32);
 
 impl ServiceHandler for Fixed {
-    fn handle(&self, _request: CdrBytes) -> BoxFuture<'_, Result<CdrBytes, CallError>> {
-        Box::pin(std::future::ready(Ok(cdr(self.0))))
+    fn handle(&self, _: CdrBytes) -> BoxFuture<'_, Result<CdrBytes, CallError>> {
+        Box::pin(std::future::ready(Ok(response_to(&request(self.0, 0)))))
     }
 }
 
@@ -53,20 +53,20 @@ impl ServiceHandler for Gate {
         Box::pin(async move {
             self.taken.send_modify(|taken| *taken += 1);
             self.open.subscribe().wait_for(|open| *open).await.map_err(|_| CallError::Closed)?;
-            Ok(request)
+            Ok(response_to(&request))
         })
     }
 }
 
 async fn call(client: &Arc<dyn ServiceClient>, n: u32) -> Result<u32, CallError> {
-    client.call(cdr(n), Instant::now() + LIMIT).await.map(|answer| tag(&answer))
+    client.call(request(n, 0), Instant::now() + LIMIT).await.map(|answer| tag(&answer))
 }
 
 /// A call that a dead server may swallow: tries again until one is answered with something `wanted`.
 async fn call_until(client: &Arc<dyn ServiceClient>, wanted: impl Fn(&Result<u32, CallError>) -> bool) {
     let end = Instant::now() + LIMIT;
     loop {
-        let answer = client.call(cdr(1), Instant::now() + SHORT).await.map(|answer| tag(&answer));
+        let answer = client.call(request(1, 0), Instant::now() + SHORT).await.map(|answer| tag(&answer));
         if wanted(&answer) {
             return;
         }
@@ -101,7 +101,7 @@ pub async fn calls_wait_for_their_server_and_get_its_answer(pair: Pair) {
 /// No server is an error of its own.
 pub async fn call_without_a_server_ends_at_its_deadline(pair: Pair) {
     let client = pair.a.service_client(&pair.service("/nobody")).await.unwrap();
-    assert_eq!(client.call(cdr(1), Instant::now() + SHORT).await, Err(CallError::NoServer));
+    assert_eq!(client.call(request(1, 0), Instant::now() + SHORT).await, Err(CallError::NoServer));
 }
 
 /// A service and its client may be in one node.
@@ -184,7 +184,7 @@ pub async fn late_answers_leave_nothing_behind(pair: Pair) {
         let mut calls = JoinSet::new();
         for n in 0..40 {
             let client = Arc::clone(&client);
-            calls.spawn(async move { client.call(cdr(n), Instant::now() + SHORT).await });
+            calls.spawn(async move { client.call(request(n, 0), Instant::now() + SHORT).await });
         }
         for answer in calls.join_all().await {
             assert_eq!(answer, Err(CallError::Timeout));
@@ -205,7 +205,7 @@ pub async fn client_that_vanished_does_not_disturb_others(mut pair: Pair) {
     let leaving = pair.another(0, "leaving", cancel.clone());
     let client = leaving.service_client(&pair.service("/left")).await.unwrap();
     let mut calls = JoinSet::new();
-    calls.spawn(async move { client.call(cdr(1), Instant::now() + LIMIT).await });
+    calls.spawn(async move { client.call(request(1, 0), Instant::now() + LIMIT).await });
     gate.taken.subscribe().wait_for(|taken| *taken == 1).await.unwrap();
     calls.abort_all();
     cancel.cancel();
@@ -219,9 +219,9 @@ pub async fn client_that_vanished_does_not_disturb_others(mut pair: Pair) {
 pub async fn requests_and_responses_of_a_megabyte_cross_unchanged(pair: Pair) {
     let _offer = pair.b.advertise_service(&pair.service("/big"), Arc::new(Echo)).await.unwrap();
     let client = pair.a.service_client(&pair.service("/big")).await.unwrap();
-    let message = big_cdr(3, 1 << 20);
+    let message = request(3, 1 << 20);
     for _ in 0..3 {
         let answer = client.call(message.clone(), Instant::now() + LIMIT).await;
-        assert!(answer.as_ref() == Ok(&message), "{:?}", answer.map(|a| a.len()));
+        assert!(answer.as_ref() == Ok(&response_to(&message)), "{:?}", answer.map(|a| a.len()));
     }
 }
