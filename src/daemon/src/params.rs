@@ -43,6 +43,20 @@ pub(crate) const CORE: &[ParamDef] = &[
         doc: "How to reach ROS 2 nodes: dds (Fast DDS and Cyclone DDS nodes), zenoh, r2r, several separated by commas, or all; 'auto' is dds, or zenoh where RMW_IMPLEMENTATION names it.",
     },
     ParamDef {
+        key: "ros_master_uri",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "ROS 1 master, e.g. http://robot:11311; empty takes ROS_MASTER_URI, or http://localhost:11311.",
+    },
+    ParamDef {
+        key: "ros_hostname",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "Name or address under which ROS 1 nodes reach this machine; empty takes ROS_HOSTNAME, ROS_IP, or the address on the way to the master.",
+    },
+    ParamDef {
         key: "dds_interfaces",
         kind: ParamKind::Text,
         default: "",
@@ -82,7 +96,7 @@ pub(crate) const CORE: &[ParamDef] = &[
         kind: ParamKind::Text,
         default: "/",
         unit: None,
-        doc: "Namespace of the node; names in rules are absolute and stay as they are.",
+        doc: "Namespace of the node, in ROS 1 ROS_NAMESPACE unless given; names in rules are absolute and stay as they are.",
     },
     ParamDef {
         key: "enable_monitor",

@@ -4,6 +4,7 @@
 //! one file here and one line in [`BUILT_IN`] and [`open`].
 
 mod dds;
+mod ros1;
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use rostrans_schema::TypeRegistry;
 use crate::load::Env;
 
 /// Those of this build.
-pub(crate) const BUILT_IN: &[Fabric] = &[Fabric::Dds];
+pub(crate) const BUILT_IN: &[Fabric] = &[Fabric::Ros1, Fabric::Dds];
 
 /// Those of ROS 2 by the name that `ros2_transport` has for them.
 const ROS2: [(&str, Fabric); 3] = [("dds", Fabric::Dds), ("zenoh", Fabric::Zenoh), ("r2r", Fabric::R2r)];
@@ -27,7 +28,7 @@ const ROS2: [(&str, Fabric); 3] = [("dds", Fabric::Dds), ("zenoh", Fabric::Zenoh
 /// How to get a build that has it.
 fn remedy(fabric: Fabric) -> &'static str {
     match fabric {
-        Fabric::Ros1 => "ROS 1 arrives in a later version; write ros_version=ros2",
+        Fabric::Ros1 => "write ros_version=ros2",
         Fabric::Zenoh => "Zenoh arrives in a later version; write ros2_transport=dds",
         Fabric::R2r => "r2r arrives in a later version; write ros2_transport=dds",
         Fabric::Dds => "write ros2_transport=dds",
@@ -67,6 +68,7 @@ pub(crate) fn choose(
         let said = settings.text("ros_version") != "auto";
         let origin = if said { settings.origin("ros_version") } else { Origin::Environment };
         admit(Fabric::Ros1, built_in, origin, &mut fabrics, problems);
+        ros1::check(settings, env, problems);
     }
     if ros2 {
         transports(settings, env, built_in, &mut fabrics, &mut why, problems);
@@ -157,7 +159,7 @@ pub(crate) struct Joining<'a> {
 pub(crate) fn open(choice: &Choice, cx: &Joining<'_>) -> Result<Vec<Arc<dyn RosAdapter>>, AdapterError> {
     let open = |fabric: &Fabric| match fabric {
         Fabric::Dds => dds::open(cx),
-        Fabric::Ros1 => Err(AdapterError::Unsupported { adapter: "ros1", what: "this build" }),
+        Fabric::Ros1 => ros1::open(cx),
         Fabric::Zenoh => Err(AdapterError::Unsupported { adapter: "zenoh", what: "this build" }),
         Fabric::R2r => Err(AdapterError::Unsupported { adapter: "r2r", what: "this build" }),
     };

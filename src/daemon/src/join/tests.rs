@@ -50,10 +50,30 @@ fn settings_win_over_the_environment() {
 }
 
 #[test]
+fn ros1_settings_are_checked_where_ros1_is_joined() {
+    let bad = [("ROS_MASTER_URI", "robot:11311"), ("ROS_IP", "a/b"), ("ROS_NAMESPACE", "x y")];
+    assert_eq!(chosen(&[], &bad, ALL), "dds");
+    let ros1 = |more: &[(&str, &str)], env| chosen(&[&[("ros_version", "ros1")], more].concat(), env, ALL);
+    let environment = [
+        "ros1; environment: invalid ROS_MASTER_URI 'robot:11311'; use http://HOST:11311",
+        "ros1; environment: invalid ROS_HOSTNAME or ROS_IP 'a/b'; use a name or address without port",
+        "ros1; environment: invalid node 'rostrans' in namespace '/x y'; use letters, digits and '_', and a namespace that starts with '/'",
+    ];
+    for (variable, want) in bad.chunks(1).zip(environment) {
+        assert_eq!(ros1(&[], variable), want);
+    }
+    let said = ros1(&[("ros_master_uri", "http://robot")], &bad[..1]);
+    assert_eq!(said, "ros1; command line: invalid ROS_MASTER_URI 'http://robot'; use http://HOST:11311");
+    let good =
+        [("ros_master_uri", "http://robot:11311"), ("ros_hostname", "me"), ("node_namespace", "/uav1")];
+    assert_eq!(ros1(&good, &bad), "ros1");
+}
+
+#[test]
 fn what_is_not_there_is_refused_with_a_remedy() {
     let dds = &[Fabric::Dds];
     insta::assert_snapshot!(chosen(&[("ros2_transport", "zenho")], &[], ALL), @"; command line: invalid value 'zenho' for 'ros2_transport'; did you mean 'zenoh'?");
     insta::assert_snapshot!(chosen(&[("ros2_transport", "dds,r2r")], &[], dds), @"dds; command line: ros2_transport=r2r is not in this rostrans; r2r arrives in a later version; write ros2_transport=dds");
-    insta::assert_snapshot!(chosen(&[("ros_version", "all")], &[], dds), @"dds; command line: ROS 1 is not in this rostrans; ROS 1 arrives in a later version; write ros_version=ros2");
+    insta::assert_snapshot!(chosen(&[("ros_version", "all")], &[], dds), @"dds; command line: ROS 1 is not in this rostrans; write ros_version=ros2");
     insta::assert_snapshot!(chosen(&[], &[("RMW_IMPLEMENTATION", "rmw_zenoh_cpp")], dds), @"dds; environment: RMW_IMPLEMENTATION=rmw_zenoh_cpp, but this rostrans has no Zenoh and joins over DDS: Zenoh nodes will not see it; Zenoh arrives in a later version; write ros2_transport=dds");
 }

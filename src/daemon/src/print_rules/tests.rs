@@ -1,4 +1,3 @@
-
 use std::{path::Path, sync::Arc};
 
 use rostrans_core::{adapter::Fabric, diag::Origin, filter::TopicFilter, rule::Direction, topic::TopicName};
