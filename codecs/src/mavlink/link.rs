@@ -25,6 +25,7 @@ use super::{
     stream::{Rates, Request, Requests, parse_intervals},
     twins::{Origin, Twins},
     uas::{MavContext, Talker, Uas},
+    underway::Owner,
     vehicle::{self, Vehicle},
     why::{Complaint, Why},
 };
@@ -107,6 +108,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     Ok(Box::new(LinkDecoder {
         vehicle,
         uas: Arc::clone(&cx.uas),
+        owner: cx.uas.underway().owner(),
         talker: Talker::new(cx),
         peer: None,
         heartbeat: Pace::new(&options, "heartbeat_rate", 1.0, 10.0)?,
@@ -146,6 +148,8 @@ fn open_geoid(cx: &MavContext<'_>, path: &str) {
 struct LinkDecoder {
     vehicle: Vehicle,
     uas: Arc<Uas>,
+    /// As a sender of commands.
+    owner: Owner,
     talker: Talker,
     /// Where the vehicle's frames come from.
     peer: Option<SocketAddr>,
@@ -206,7 +210,9 @@ impl Decoder for LinkDecoder {
                 let (sysid, compid) = self.uas.own_ids();
                 let for_us = (ack.target_system == 0 || ack.target_system == sysid)
                     && (ack.target_component == 0 || ack.target_component == compid);
-                if ack.command == SET_MESSAGE_INTERVAL && for_us {
+                // A user's command of that number may be under way as well; ours went first.
+                let open = for_us && self.uas.underway().leave(self.owner, ack.command, frame.received);
+                if ack.command == SET_MESSAGE_INTERVAL && open {
                     if self.requests.asks_for(AttitudeQuaternion::ID) {
                         self.why.answered(ack.result);
                     }
@@ -234,8 +240,13 @@ impl Decoder for LinkDecoder {
         if self.heartbeat.due(now) {
             self.talker.send(&Heartbeat { kind: self.kind, ..HEARTBEAT }, out);
         }
+        // An answer could be taken for that to a user's command.
+        let asks = [SET_MESSAGE_INTERVAL, REQUEST_MESSAGE, GET_HOME_POSITION];
+        if asks.iter().any(|number| self.uas.underway().others(self.owner, *number, now).is_some()) {
+            return;
+        }
         if let Some(request) = self.requests.poll(now) {
-            self.send_request(request, out);
+            self.send_request(request, now, out);
         }
     }
 }
@@ -299,7 +310,7 @@ impl LinkDecoder {
         }
     }
 
-    fn send_request(&mut self, request: Request, out: &mut Emit<'_>) {
+    fn send_request(&mut self, request: Request, now: Instant, out: &mut Emit<'_>) {
         match request {
             Request::Stream { stream, rate_hz } => {
                 let message = RequestDataStream {
@@ -314,17 +325,18 @@ impl LinkDecoder {
             Request::Interval { msgid, interval_us } => {
                 // Message ids have 24 bits: exact in a float.
                 #[expect(clippy::cast_precision_loss, reason = "24 bits fit the mantissa")]
-                self.command(SET_MESSAGE_INTERVAL, [msgid as f32, interval_us], out);
+                self.command(SET_MESSAGE_INTERVAL, [msgid as f32, interval_us], now, out);
             }
             Request::Home => {
                 #[expect(clippy::cast_precision_loss, reason = "242 fits")]
-                self.command(REQUEST_MESSAGE, [HomePosition::ID as f32, 0.0], out);
+                self.command(REQUEST_MESSAGE, [HomePosition::ID as f32, 0.0], now, out);
             }
-            Request::HomeOldStyle => self.command(GET_HOME_POSITION, [0.0, 0.0], out),
+            Request::HomeOldStyle => self.command(GET_HOME_POSITION, [0.0, 0.0], now, out),
         }
     }
 
-    fn command(&mut self, command: u16, [param1, param2]: [f32; 2], out: &mut Emit<'_>) {
+    fn command(&mut self, command: u16, [param1, param2]: [f32; 2], now: Instant, out: &mut Emit<'_>) {
+        self.uas.underway().enter(self.owner, command, now + ANSWER);
         let message = CommandLong {
             param1,
             param2,
@@ -357,6 +369,8 @@ const ONBOARD_CONTROLLER: u8 = 18;
 const MAV_TYPES: [(&str, u8); 3] = [("ONBOARD_CONTROLLER", ONBOARD_CONTROLLER), ("GCS", 6), ("GENERIC", 0)];
 /// `MAV_COMP_ID_ONBOARD_COMPUTER`.
 const COMPID_ONBOARD_COMPUTER: u8 = 191;
+/// How long a command of ours may be answered.
+const ANSWER: Duration = Duration::from_millis(1500);
 /// `MAV_CMD`.
 const GET_HOME_POSITION: u16 = 410;
 const SET_MESSAGE_INTERVAL: u16 = 511;

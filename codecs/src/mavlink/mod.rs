@@ -46,6 +46,7 @@ mod timesync;
 mod transaction;
 mod twins;
 mod uas;
+mod underway;
 mod value;
 mod vehicle;
 mod vehicle_info;

@@ -185,7 +185,7 @@ impl Relay {
             tells: Vec::new(),
             hears: Vec::new(),
             commands: Vec::new(),
-            calls: Transactions::new(Patience::default()),
+            calls: Transactions::new(Patience::default(), cx.uas.underway()),
         })
     }
 

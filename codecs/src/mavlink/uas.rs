@@ -36,6 +36,7 @@ use super::{
     guard::Guard,
     ros,
     setpoint::{self, Setpoints},
+    underway::Underway,
 };
 
 /// The vehicles of one registry.
@@ -113,6 +114,8 @@ pub(super) struct Uas {
     old_protocol: AtomicBool,
     /// Frames are signed and have to be.
     guard: Option<Guard>,
+    /// Commands that go to it.
+    underway: Arc<Underway>,
     /// Setpoints that go to it.
     setpoints: Setpoints,
     /// Degrees of latitude and longitude, metres above the ellipsoid.
@@ -137,6 +140,7 @@ impl Uas {
             grid: OnceLock::new(),
             old_protocol: AtomicBool::new(false),
             guard,
+            underway: Arc::default(),
             setpoints: Setpoints::default(),
             global: Place::default(),
             local: Place::default(),
@@ -251,6 +255,11 @@ impl Uas {
     /// What signs and checks frames, with a key.
     pub(super) fn guard(&self) -> Option<&Guard> {
         self.guard.as_ref()
+    }
+
+    /// Commands that may be answered yet.
+    pub(super) fn underway(&self) -> &Arc<Underway> {
+        &self.underway
     }
 
     /// For how long setpoints have been going to the vehicle; `None` when none goes now.

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use rostrans_codecs::mavlink::dialect::{CommandAck, CommandLong, RequestDataStream, SetMode};
-use rostrans_core::codec::CallId;
+use rostrans_core::{codec::CallId, rule::Target};
 use serde_json::{Value, json};
 
-use crate::support::{Bench, PEER, heartbeat, hex, lines, v2, zero};
+use crate::support::{Bench, PEER, heartbeat, hex, lines, rule, v2, zero};
 
 const PX4: u8 = 12;
 const ARDUPILOT: u8 = 3;
@@ -221,4 +221,39 @@ fn stream_rate_asks_for_a_group_and_is_answered_at_once() {
     assert_eq!(answer(&mut bench, call), json!({}));
     let [m] = bench.sent_of::<RequestDataStream>().try_into().unwrap();
     assert_eq!((m.req_stream_id, m.req_message_rate, m.start_stop, m.target_system), (0, 10, 1, 1));
+}
+
+#[test]
+fn answers_to_the_requests_of_the_link_are_no_answers_to_calls() {
+    let mut requests = rule("mavlink.link", &json!({}));
+    requests.links[0].target = Some(Target::Udp(PEER));
+    let mut calls = rule("mavlink.cmd", &json!({}));
+    calls.links[0].target = Some(Target::Udp(PEER));
+    let (mut link, mut cmd) = Bench::two(&requests, &calls);
+    let both = |link: &mut Bench, cmd: &mut Bench, message: &CommandAck| {
+        link.message(message);
+        cmd.message(message);
+    };
+    for bench in [&mut link, &mut cmd] {
+        bench.message(&heartbeat(PX4));
+    }
+    link.pass(Duration::from_millis(100));
+    cmd.pass(Duration::from_millis(100));
+    let asked =
+        |link: &mut Bench| link.sent_of::<CommandLong>().iter().map(|m| m.command).collect::<Vec<_>>();
+    assert_eq!(asked(&mut link), [511]);
+
+    // A user asks for a rate while the vehicle's answer to the link's own request is still to come.
+    let call = cmd.call("set_message_interval", &json!({"message_id": 30, "message_rate": 50.0}));
+    assert_eq!(cmd.sent_of::<CommandLong>().len(), 1, "the call does not wait");
+    both(&mut link, &mut cmd, &ack(511, 0));
+    assert_eq!(cmd.answers(), []);
+    // The link asks for nothing more until the user has an answer.
+    link.pass(Duration::from_millis(300));
+    cmd.pass(Duration::from_millis(300));
+    assert_eq!(asked(&mut link), Vec::<u16>::new());
+    both(&mut link, &mut cmd, &ack(511, 2));
+    assert_eq!(answer(&mut cmd, call), json!({"success": false}));
+    link.pass(Duration::from_millis(100));
+    assert_eq!(asked(&mut link), [511]);
 }

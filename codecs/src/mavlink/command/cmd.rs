@@ -104,7 +104,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         talker: Talker::new(cx),
         system_control: options.flag("use_comp_id_system_control", false)?,
         exact,
-        transactions: Transactions::new(patience),
+        transactions: Transactions::new(patience, cx.uas.underway()),
     }))
 }
 
