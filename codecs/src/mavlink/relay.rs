@@ -4,7 +4,11 @@
 //! and one function for each pair of messages; what they have in common (whose messages count, who listens, whom to
 //! send to) is done once.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    fmt::{self, Write as _},
+    sync::Arc,
+    time::Instant,
+};
 
 use rostrans_cdr::{CdrBytes, CdrDecode, CdrEncode, from_cdr};
 use rostrans_core::{
@@ -61,6 +65,8 @@ pub(super) struct Relay {
     commands: Vec<Command>,
     /// Calls that wait for the vehicle, each with its service's index.
     calls: Transactions<(usize, CallId)>,
+    /// Words for the latest sample that was refused.
+    refusal: String,
 }
 
 /// A message to a topic.
@@ -136,6 +142,7 @@ impl At<'_> {
 pub(super) struct Wire<'a, 'e> {
     uas: &'a Uas,
     talker: &'a mut Talker,
+    refusal: &'a mut String,
     out: &'a mut Emit<'e>,
 }
 
@@ -158,6 +165,14 @@ impl Wire<'_, '_> {
     /// The geoid's height above the ellipsoid at the vehicle, in metres.
     pub(super) fn undulation(&self) -> f64 {
         self.uas.undulation()
+    }
+
+    /// Refuses a sample for this field; `words` tell what it has, should somebody ask.
+    pub(super) fn refuse(&mut self, field: &'static str, words: fmt::Arguments<'_>) -> EncodeError {
+        self.refusal.clear();
+        // A String takes everything.
+        let _infallible = self.refusal.write_fmt(words);
+        EncodeError::OutOfRange(field)
     }
 
     /// Sends a message, unless the vehicle was not heard yet: there is nobody to send to then.
@@ -185,6 +200,7 @@ impl Relay {
             tells: Vec::new(),
             hears: Vec::new(),
             commands: Vec::new(),
+            refusal: String::new(),
             calls: Transactions::new(Patience::default(), cx.uas.underway()),
         })
     }
@@ -296,7 +312,13 @@ impl Decoder for Relay {
 
     fn sample(&mut self, input: Port, sample: &Sample, out: &mut Emit<'_>) -> Result<(), EncodeError> {
         let Some(hear) = self.hears.get_mut(usize::from(input.0)) else { return Ok(()) };
-        hear(&sample.payload, &mut Wire { uas: &self.uas, talker: &mut self.talker, out })
+        self.refusal.clear();
+        let refusal = &mut self.refusal;
+        hear(&sample.payload, &mut Wire { uas: &self.uas, talker: &mut self.talker, refusal, out })
+    }
+
+    fn explain(&self) -> Option<String> {
+        (!self.refusal.is_empty()).then(|| self.refusal.clone())
     }
 
     fn call(

@@ -195,12 +195,24 @@ impl Sender {
     }
 
     /// The variance of the last ranges in square metres, times 100, as MAVROS sends it.
+    ///
+    /// An infinite range (REP-117: nothing near, or too near to tell) has no part in it.
     fn variance(&mut self, range: f32) -> u8 {
+        if range.is_infinite() {
+            return self.spread();
+        }
         if self.last.len() < RANGES {
             self.last.push(range);
         } else if let Some(oldest) = self.last.get_mut(self.next) {
             *oldest = range;
             self.next = (self.next + 1) % RANGES;
+        }
+        self.spread()
+    }
+
+    fn spread(&self) -> u8 {
+        if self.last.is_empty() {
+            return 0;
         }
         let mean_of = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / self.last.len() as f64;
         let mean = mean_of(&mut self.last.iter().map(|range| f64::from(*range)));

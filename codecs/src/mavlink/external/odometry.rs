@@ -3,7 +3,8 @@
 //! Two codecs, so that what vehicles send at 30 Hz and more is decoded where it arrives.
 
 use rostrans_core::{
-    codec::{CodecError, CodecInfo, Decoder, EncodeError, Interest},
+    codec::{CodecError, CodecInfo, Decoder, Interest},
+    text::excerpt,
     topic::Qos,
 };
 use rostrans_msgs::nav_msgs::msg::Odometry as RosOdometry;
@@ -94,10 +95,23 @@ fn build_out(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         .hear(move |odometry: &RosOdometry, to| {
             let frame = odometry.header.frame_id.as_str();
             if frame != frame_id && !matches!(frame, "odom" | "map") {
-                return Err(EncodeError::OutOfRange("header.frame_id"));
+                let words = format_args!(
+                    "pose in frame '{}', wanted is 'odom', 'map'{}; it cannot be transformed",
+                    excerpt(frame),
+                    if matches!(&*frame_id, "odom" | "map") {
+                        String::new()
+                    } else {
+                        format!(" or '{frame_id}'")
+                    }
+                );
+                return Err(to.refuse("header.frame_id", words));
             }
             if odometry.child_frame_id != child_frame_id {
-                return Err(EncodeError::OutOfRange("child_frame_id"));
+                let frame = excerpt(&odometry.child_frame_id);
+                let words = format_args!(
+                    "twist in frame '{frame}', wanted is '{child_frame_id}'; it cannot be transformed"
+                );
+                return Err(to.refuse("child_frame_id", words));
             }
             to.send(&odometry_of(odometry));
             Ok(())

@@ -140,9 +140,16 @@ fn odometry_for_the_vehicle_must_be_in_a_known_frame() {
         assert_eq!(m.pose_covariance[..3], [11.0, 1.0, -12.0]);
         assert_eq!(m.velocity_covariance[..3], [0.0, -1.0, -2.0]);
     }
-    let refused = |frame, child| bench("mavlink.odometry_out").sample("out", &sample(frame, child));
-    assert_eq!(refused("camera", "base_link"), Err(EncodeError::OutOfRange("header.frame_id")));
-    assert_eq!(refused("odom", "camera"), Err(EncodeError::OutOfRange("child_frame_id")));
+    let refused = |frame, child| {
+        let mut odometry = bench("mavlink.odometry_out");
+        (odometry.sample("out", &sample(frame, child)), odometry.explain().unwrap_or_default())
+    };
+    let (outcome, words) = refused("camera", "base_link");
+    assert_eq!(outcome, Err(EncodeError::OutOfRange("header.frame_id")));
+    assert_eq!(words, "pose in frame 'camera', wanted is 'odom', 'map'; it cannot be transformed");
+    let (outcome, words) = refused("odom", "camera");
+    assert_eq!(outcome, Err(EncodeError::OutOfRange("child_frame_id")));
+    assert_eq!(words, "twist in frame 'camera', wanted is 'base_link'; it cannot be transformed");
     let mut own = with("mavlink.odometry_out", json!({"frame_id": "world", "child_frame_id": "body"}));
     assert_eq!(one::<Odometry>(&mut own, "out", &sample("world", "body")).x, 2.0);
 }
