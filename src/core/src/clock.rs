@@ -1,40 +1,160 @@
-//! ROS time and where stamps come from.
+//! ROS time: what a stamp is, and the clocks it comes from.
+//!
+//! ```text
+//! instant of receipt --Clock--> ROS time --StampPolicy, plausibility (Emit)--> header.stamp
+//!                        ^
+//!          SystemClock --+-- SimClock <-- Follower <-- /clock
+//! ```
+//!
+//! A clock is asked for the ROS time of an [`Instant`], the computer's monotonic clock. [`SystemClock`] answers with
+//! wall time. [`SimClock`] answers with the time of a simulator, as far as its [`Follower`] knows it; where it does not,
+//! there is no time, and nothing that has a stamp is published. Timeouts, rates and watchdogs never ask a clock.
+
+mod follower;
+mod record;
+mod sim;
+mod stamp;
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+pub use self::{
+    follower::{Event, Fallback, Follower, Lost, Reading, State, Tuning},
+    sim::{SimClock, SimSnapshot},
+    stamp::{StampPolicy, Window},
+};
 
 /// A ROS stamp: nanoseconds since the epoch of its clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RosTime {
-    /// Nanoseconds since the epoch.
+    /// Nanoseconds since the epoch; before it when negative.
     pub ns: i64,
 }
 
 impl RosTime {
-    /// Whole seconds, as in `builtin_interfaces/msg/Time`.
+    /// The time `sec` seconds and `nanosec` nanoseconds after the epoch, as in `builtin_interfaces/msg/Time`.
+    pub fn new(sec: i32, nanosec: u32) -> Self {
+        Self { ns: i64::from(sec) * SECOND + i64::from(nanosec) }
+    }
+
+    /// A time in seconds, to the nearest nanosecond; `None` for what is no number or beyond 64-bit nanoseconds.
+    pub fn from_secs_f64(secs: f64) -> Option<Self> {
+        // The whole part goes apart: a double has no room for nanoseconds since 1970.
+        let whole = secs.trunc();
+        #[expect(clippy::cast_precision_loss, reason = "a bound, far from any time")]
+        if !(whole.abs() < (i64::MAX / SECOND) as f64) {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "whole, and in range as checked above")]
+        let (whole, rest) = (whole as i64, ((secs - whole) * 1e9).round() as i64);
+        Some(Self { ns: whole * SECOND + rest })
+    }
+
+    /// Whole seconds, as in `builtin_interfaces/msg/Time`; rounded down, so that `nanosec` counts forward.
+    ///
+    /// Saturates beyond what [`RosTime::fits`].
     pub fn sec(self) -> i32 {
-        i32::try_from(self.ns.div_euclid(1_000_000_000)).unwrap_or(i32::MAX)
+        let sec = self.ns.div_euclid(SECOND);
+        i32::try_from(sec).unwrap_or(if sec < 0 { i32::MIN } else { i32::MAX })
     }
 
     /// Nanoseconds within the second, 0..1e9.
     pub fn nanosec(self) -> u32 {
-        u32::try_from(self.ns.rem_euclid(1_000_000_000)).unwrap_or(0)
+        u32::try_from(self.ns.rem_euclid(SECOND)).unwrap_or(0)
+    }
+
+    /// Whether both ROS 1 and ROS 2 can express it: from 0 to 2^31 s (January 2038).
+    pub fn fits(self) -> bool {
+        (0..=LAST).contains(&self.ns)
     }
 }
 
 /// Turns the monotonic instant at which bytes arrived into a ROS stamp.
 pub trait Clock: Send + Sync {
-    /// The ROS time at `at`.
-    fn stamp(&self, at: Instant) -> RosTime;
+    /// The ROS time at `at`; `None` where the clock has none: nothing that needs a stamp may leave then.
+    ///
+    /// Called for every message: takes no lock and allocates nothing.
+    fn time(&self, at: Instant) -> Option<RosTime>;
+
+    /// Counts how often this clock was set: times of one era can be compared, those of two cannot. `None` for a clock
+    /// that runs with the computer's, and jumps when that is set.
+    fn era(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// Wall-clock time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
-impl Clock for SystemClock {
-    fn stamp(&self, at: Instant) -> RosTime {
+impl SystemClock {
+    /// The wall time at `at`.
+    pub fn wall(at: Instant) -> RosTime {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let ns = now.saturating_sub(at.elapsed()).as_nanos();
         RosTime { ns: i64::try_from(ns).unwrap_or(i64::MAX) }
+    }
+}
+
+impl Clock for SystemClock {
+    fn time(&self, at: Instant) -> Option<RosTime> {
+        Some(Self::wall(at))
+    }
+}
+
+const SECOND: i64 = 1_000_000_000;
+
+/// The last stamp with seconds in 32 signed bits.
+const LAST: i64 = (i32::MAX as i64) * SECOND + SECOND - 1;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn seconds_are_rounded_down() {
+        let times = [
+            (12_470_000_000, 12, 470_000_000),
+            (-10_000_000, -1, 990_000_000),
+            (-1_000_000_000, -1, 0),
+            (0, 0, 0),
+            (LAST, i32::MAX, 999_999_999),
+        ];
+        for (ns, sec, nanosec) in times {
+            let time = RosTime { ns };
+            assert_eq!((time.sec(), time.nanosec()), (sec, nanosec), "{ns}");
+        }
+    }
+
+    #[test]
+    fn stamps_end_in_2038_and_begin_at_0() {
+        assert!(RosTime { ns: LAST }.fits() && RosTime { ns: 0 }.fits());
+        assert!(!RosTime { ns: LAST + 1 }.fits() && !RosTime { ns: -1 }.fits());
+        assert_eq!(RosTime { ns: i64::MIN }.sec(), i32::MIN);
+    }
+
+    #[test]
+    fn seconds_in_a_float_carry_into_the_next() {
+        let ns = |secs| RosTime::from_secs_f64(secs).map(|time| time.ns);
+        assert_eq!(ns(1.999_999_999_9), Some(2_000_000_000));
+        assert_eq!(ns(12.5), Some(12_500_000_000));
+        assert_eq!(ns(-0.01), Some(-10_000_000));
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e10] {
+            assert_eq!(ns(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_time_with_32_bit_seconds_reads_back(sec in any::<i32>(), nanosec in 0..1_000_000_000_u32) {
+            let time = RosTime::new(sec, nanosec);
+            prop_assert_eq!((time.sec(), time.nanosec()), (sec, nanosec));
+        }
+
+        #[test]
+        fn no_float_panics(secs in any::<f64>()) {
+            let _time = RosTime::from_secs_f64(secs);
+        }
     }
 }
