@@ -15,7 +15,7 @@ use rostrans_codecs::mavlink::dialect::{
 };
 use rostrans_core::{
     adapter::{PublishError, Publisher},
-    clock::{Clock, RosTime},
+    clock::{Clock, NoTime, RosTime, Stamped},
     codec::{CodecContext, Decoder},
     diag::Origin,
     emit::{Emit, Outlet},
@@ -89,7 +89,7 @@ fn run(bencher: Bencher<'_, '_>, codec: &str, frames: &[Vec<u8>], listeners: usi
     let cx = CodecContext { rule: &rule, link: &rule.links[0], types: &TYPES };
     let mut decoder: Box<dyn Decoder> = codec.decoder(&cx).unwrap();
     let publisher: Arc<dyn Publisher> = Arc::new(Nobody(listeners));
-    let outlet = |_| Some(Outlet { publisher: Arc::clone(&publisher), latched: false, limiter: None });
+    let outlet = |_| Some(Outlet { publisher: Arc::clone(&publisher), stamped: Stamped::Header, latched: false, limiter: None });
     let mut outlets: Vec<Option<Outlet>> = codec.info().ports.iter().map(outlet).collect();
     let (mut pool, stats, received) =
         (BytesMut::with_capacity(1 << 16), LinkStats::default(), Instant::now());
@@ -140,7 +140,7 @@ impl Publisher for Nobody {
 struct Midnight;
 
 impl Clock for Midnight {
-    fn stamp(&self, _: Instant) -> RosTime {
-        RosTime::default()
+    fn time(&self, _: Instant) -> Result<RosTime, NoTime> {
+        Ok(RosTime::default())
     }
 }

@@ -10,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{PublishError, Publisher},
-    clock::{RosTime, SystemClock},
+    clock::{RosTime, Stamped, SystemClock},
     codec::{CodecContext, Decoder, FrameOut, Interest, Role, Sample},
     diag::Origin,
     emit::{Emit, Outlet},
@@ -135,7 +135,7 @@ fn packet(msgid: u32, payload: &[u8]) -> BytesMut {
 }
 
 fn outlet() -> Outlet {
-    Outlet { publisher: Arc::new(Nowhere), latched: true, limiter: None }
+    Outlet { publisher: Arc::new(Nowhere), stamped: Stamped::No, latched: true, limiter: None }
 }
 
 /// Takes everything.

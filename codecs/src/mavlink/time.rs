@@ -36,7 +36,9 @@ use crate::options::Options;
 /// **Stamps**: of receipt until the filter has converged (`convergence_window` replies), then of measurement. They are
 /// of receipt again at once when the vehicle restarts or is back after a silence, and while the vehicle's time makes
 /// no sense: a stamp is never more than 5 s before or 0.5 s behind the receipt, except with `PASSTHROUGH`. When our
-/// own clock is set, stamps follow it at the next tick (0.1 s) and are of receipt in between.
+/// own clock is set, stamps follow it at the next tick (0.1 s) and are of receipt in between. Under a simulated clock
+/// requests carry its time, as MAVROS's do, so it must run as the vehicle's does; once it is set back the filter starts
+/// anew, and while it has no time nothing is asked or answered.
 ///
 /// Source: MAVLink common, TIMESYNC (111), SYSTEM_TIME (2).
 pub(super) const CODEC: DecodeOnly = DecodeOnly::new(&INFO, build);
@@ -122,6 +124,7 @@ fn build(cx: &MavContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         system_time: Pace::new(&options, "system_time_rate", 1.0, 100.0)?,
         sync: TimeSync::new(tuning),
         own: None,
+        epoch: None,
         boot_ms: None,
         asked: 0,
         told_silent: false,
@@ -170,6 +173,8 @@ struct TimeDecoder {
     sync: TimeSync,
     /// Our time and the monotonic time it was read at.
     own: Option<(RosTime, Instant)>,
+    /// How often our clock was set, if it is a simulated one.
+    epoch: Option<u32>,
     /// The vehicle's time since boot.
     boot_ms: Option<u32>,
     /// Requests since the last reply.
@@ -184,6 +189,7 @@ struct TimeDecoder {
 impl Decoder for TimeDecoder {
     fn decode(&mut self, frame: &Frame<'_>, out: &mut Emit<'_>) -> Result<(), DecodeError> {
         let Some(packet) = self.vehicle.accept(frame)? else { return Ok(()) };
+        self.watch_epoch(out.epoch());
         if self.vehicle.connection_changed(&packet, frame.received) {
             self.forget();
         }
@@ -199,8 +205,11 @@ impl Decoder for TimeDecoder {
         if self.vehicle.fell_silent(now) {
             self.forget();
         }
-        let own = out.stamp();
-        self.watch_own_clock(own, now);
+        self.watch_epoch(out.epoch());
+        let Ok(own) = out.time() else { return };
+        if self.epoch.is_none() {
+            self.watch_own_clock(own, now);
+        }
         if self.talker.has_receiver() {
             if self.mode == Mode::Mavlink && self.requests.due(now) {
                 self.request(own, now, out);
@@ -229,6 +238,15 @@ impl TimeDecoder {
             self.sync.restart();
             self.uas.set_time_offset(None);
         }
+    }
+
+    /// Notices that our own, simulated clock was set back: times of before say nothing.
+    fn watch_epoch(&mut self, epoch: Option<u32>) {
+        if self.epoch.is_some() && epoch != self.epoch && self.mode != Mode::Passthrough {
+            self.sync.restart();
+            self.uas.set_time_offset(None);
+        }
+        self.epoch = epoch;
     }
 
     /// Notices that our own clock was set.
@@ -273,7 +291,7 @@ impl TimeDecoder {
             return;
         }
         if m.tc1 == 0 {
-            let tc1 = out.stamp().ns;
+            let Ok(RosTime { ns: tc1 }) = out.time() else { return };
             self.talker.send(&Timesync { tc1, ts1: m.ts1, target_system: 0, target_component: 0 }, out);
             return;
         }

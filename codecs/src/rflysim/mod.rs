@@ -61,6 +61,10 @@ impl Codec for OfCraft {
         self.codec.info
     }
 
+    fn clock_field(&self) -> Option<&'static str> {
+        (self.codec.info.name == truth::NAME).then_some("runnedTime")
+    }
+
     fn decoder(&self, cx: &CodecContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
         let key = match cx.link.options.0.get("craft").and_then(serde_json::Value::as_str) {
             Some(name) => name.into(),

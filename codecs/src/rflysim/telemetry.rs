@@ -107,6 +107,10 @@ impl Telemetry {
     pub(super) fn truth(&mut self, motion: &Motion, out: &mut Emit<'_>) {
         let fresh = motion.time.zip(self.last_time).is_some_and(|(now, last)| now + RESTART < last);
         self.last_time = motion.time.or(self.last_time);
+        // -1 is from a sender without a clock.
+        if let Some(time) = motion.time.filter(|secs| *secs >= 0.0).and_then(RosTime::from_secs_f64) {
+            out.simulated(time);
+        }
         let [_, _, yaw] = motion.euler;
         let seen = Seen {
             at: out.received(),

@@ -17,8 +17,10 @@ use crate::options::Options;
 /// Source: rflysim spec 3.1 to 3.3; ports 30101, 30103...
 pub(super) const CODEC: Described = Described { info: &INFO, build };
 
+pub(super) const NAME: &str = "coptersim.truth";
+
 const INFO: CodecInfo = CodecInfo {
-    name: "coptersim.truth",
+    name: NAME,
     doc: "a vehicle's true state from CopterSim (port 30101 and on) as MAVROS topics",
     ports: telemetry::PORTS,
     options: telemetry::OPTIONS,

@@ -14,7 +14,7 @@ use rostrans_cdr::CdrBytes;
 use rostrans_codecs::mavlink::dialect::Message;
 use rostrans_core::{
     adapter::{PublishError, Publisher},
-    clock::{Clock, RosTime},
+    clock::{Clock, NoTime, RosTime, Stamped},
     codec::{
         CallId, Codec, CodecContext, CodecError, CodecInfo, DecodeError, Decoder, EncodeError, Port, Sample,
         ServiceInfo,
@@ -158,6 +158,7 @@ impl Bench {
             let recorder = Arc::new(Recorder { samples: Mutex::default(), matched: AtomicUsize::new(1) });
             outlets.push(Some(Outlet {
                 publisher: Arc::clone(&recorder) as Arc<dyn Publisher>,
+                stamped: Stamped::No,
                 latched: port.qos.durability == Durability::TransientLocal,
                 limiter: None,
             }));
@@ -173,7 +174,7 @@ impl Bench {
             outlets,
             pool: BytesMut::new(),
             sink: Outbox::default(),
-            clock: TestClock { start: now, set_ns: 0 },
+            clock: TestClock { start: now, set_ns: 0, epoch: None },
             stats: LinkStats::default(),
             types: types(),
             now,
@@ -207,7 +208,7 @@ impl Bench {
         let msg_type = TypeName::message(self.info.inputs[index].msg_type.unwrap()).unwrap();
         let message = self.types.message(&msg_type).unwrap();
         let payload = message.json_to_cdr(value, &mut BytesMut::new()).unwrap();
-        let stamp = self.clock.stamp(self.now);
+        let stamp = self.clock.time(self.now).unwrap();
         let (decoder, mut out) = self.parts(None);
         decoder.sample(Port(u8::try_from(index).unwrap()), &Sample { payload, stamp }, &mut out)
     }
@@ -215,7 +216,7 @@ impl Bench {
     /// Hands bytes to each input as a sample and to each service as a request; how many took them.
     pub(crate) fn bytes(&mut self, bytes: &CdrBytes) -> usize {
         let mut taken = 0;
-        let stamp = self.clock.stamp(self.now);
+        let stamp = self.clock.time(self.now).unwrap();
         for (index, _) in (0..).zip(self.info.inputs) {
             let (decoder, mut out) = self.parts(None);
             let sample = Sample { payload: bytes.clone(), stamp };
@@ -297,9 +298,14 @@ impl Bench {
         self.clock.set_ns += by_ns;
     }
 
+    /// Makes it a simulated clock that was set so often; `None` has no time.
+    pub(crate) fn simulate(&mut self, epoch: Option<u32>) {
+        self.clock.epoch = Some(epoch);
+    }
+
     /// Nanoseconds since the epoch now, by the wall clock.
     pub(crate) fn clock_ns(&self) -> i64 {
-        self.clock.stamp(self.now).ns
+        self.clock.time(self.now).unwrap().ns
     }
 
     /// What was published on a port since the last call, as JSON.
@@ -380,11 +386,20 @@ struct TestClock {
     start: Instant,
     /// Nanoseconds by which it was set.
     set_ns: i64,
+    /// Of a simulated clock: how often it was set, if it has a time.
+    epoch: Option<Option<u32>>,
 }
 
 impl Clock for TestClock {
-    fn stamp(&self, at: Instant) -> RosTime {
+    fn time(&self, at: Instant) -> Result<RosTime, NoTime> {
+        if self.epoch == Some(None) {
+            return Err(NoTime::Closed);
+        }
         let passed = at.saturating_duration_since(self.start).as_nanos();
-        RosTime { ns: START_NS + self.set_ns + i64::try_from(passed).unwrap() }
+        Ok(RosTime { ns: START_NS + self.set_ns + i64::try_from(passed).unwrap() })
+    }
+
+    fn epoch(&self) -> Option<u32> {
+        self.epoch.map(Option::unwrap_or_default)
     }
 }

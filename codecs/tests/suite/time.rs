@@ -148,6 +148,33 @@ fn restart_of_the_vehicle_is_noticed_with_the_next_reply_or_heartbeat() {
 }
 
 #[test]
+fn simulated_clock_that_is_set_back_starts_anew() {
+    let mut vehicle = Vehicle::new(QUICK());
+    let simulate = |vehicle: &mut Vehicle, epoch| {
+        [&mut vehicle.time, &mut vehicle.imu].map(|bench| bench.simulate(epoch));
+    };
+    simulate(&mut vehicle, Some(0));
+    vehicle.run(3);
+    assert_eq!(vehicle.age_ms(), 30);
+    // By less than what a stamp may be ahead of its receipt.
+    vehicle.set_clock(-300_000_000);
+    simulate(&mut vehicle, Some(1));
+    vehicle.time.message(&heartbeat(12));
+    assert_eq!(vehicle.age_ms(), 0, "of receipt again at once");
+    vehicle.run(3);
+    assert_eq!(vehicle.age_ms(), 30);
+}
+
+#[test]
+fn without_a_time_nothing_is_asked_or_answered() {
+    let mut bench = Bench::with_target("mavlink.time", json!({}), PEER);
+    bench.simulate(None);
+    bench.pass(Duration::from_secs(2));
+    bench.message(&Timesync { ts1: 5_000_000, ..zero() });
+    assert_eq!(bench.sent(), []);
+}
+
+#[test]
 fn reconnection_starts_anew() {
     let mut vehicle = Vehicle::new(QUICK());
     vehicle.run(3);

@@ -12,7 +12,7 @@ use rostrans_cdr::CdrBytes;
 use rostrans_codecs::mavlink::dialect;
 use rostrans_core::{
     adapter::{PublishError, Publisher},
-    clock::{Clock, RosTime},
+    clock::{Clock, NoTime, RosTime, Stamped},
     codec::{CallId, CodecContext, CodecInfo, Decoder, Interest, Port, Sample},
     emit::{Emit, Outlet},
     param::{ParamSet, Settings},
@@ -79,7 +79,7 @@ impl World {
                     .or_insert_with(|| Topic { msg_type: spec.msg_type.clone(), recorder: Arc::default() });
                 let publisher = Arc::clone(&topic.recorder) as Arc<dyn Publisher>;
                 let latched = spec.qos.durability == Durability::TransientLocal;
-                Some(Outlet { publisher, latched, limiter: None })
+                Some(Outlet { publisher, stamped: Stamped::No, latched, limiter: None })
             };
             let outlets = info.ports.iter().enumerate().map(&mut outlet).collect();
             let input = |(index, port): (usize, &rostrans_core::codec::PortInfo)| {
@@ -143,7 +143,7 @@ impl World {
                 read = true;
                 let shape = TYPES.message(&msg_type).unwrap();
                 let payload = shape.json_to_cdr(message, &mut BytesMut::new()).unwrap();
-                let stamp = self.clock.stamp(self.now);
+                let stamp = self.clock.time(self.now).unwrap();
                 self.with(index, None, |decoder, out| {
                     // A message that makes no frame may be refused.
                     decoder
@@ -216,7 +216,7 @@ impl World {
 
     /// Unix time in nanoseconds.
     pub(crate) fn time_ns(&self) -> i64 {
-        self.clock.stamp(self.now).ns
+        self.clock.time(self.now).unwrap().ns
     }
 
     /// Seconds since the recording began.
@@ -290,9 +290,9 @@ struct TestClock {
 }
 
 impl Clock for TestClock {
-    fn stamp(&self, at: Instant) -> RosTime {
+    fn time(&self, at: Instant) -> Result<RosTime, NoTime> {
         let passed = at.saturating_duration_since(self.start).as_nanos();
-        RosTime { ns: 1_796_063_516_257_348_000 + i64::try_from(passed).unwrap() }
+        Ok(RosTime { ns: 1_796_063_516_257_348_000 + i64::try_from(passed).unwrap() })
     }
 }
 

@@ -36,13 +36,18 @@ pub trait CdrEncode {
 /// The pool keeps its chunk: once every sample split from it was dropped, its space is used again, so a steady
 /// stream whose samples are not kept allocates nothing.
 pub fn to_cdr<M: CdrEncode + ?Sized>(msg: &M, pool: &mut BytesMut) -> CdrBytes {
+    encode_cdr(msg, pool);
+    CdrBytes::new(pool.split().freeze()).unwrap_or_default()
+}
+
+/// Serializes a message into an empty pool, where it may still be changed.
+pub fn encode_cdr<M: CdrEncode + ?Sized>(msg: &M, pool: &mut BytesMut) {
     let mut sizer = CdrSizer::new();
     msg.size(&mut sizer);
     pool.reserve(HEADER_LEN + sizer.len());
     pool.put_slice(&[0, 1, 0, 0]);
     msg.encode(&mut CdrWriter::new(pool));
     debug_assert_eq!(pool.len(), HEADER_LEN + sizer.len(), "size pass and write pass differ");
-    CdrBytes::new(pool.split().freeze()).unwrap_or_default()
 }
 
 macro_rules! number {

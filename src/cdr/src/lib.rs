@@ -29,7 +29,7 @@ mod size;
 mod write;
 
 pub use decode::{CdrDecode, from_cdr};
-pub use encode::{CdrEncode, to_cdr};
+pub use encode::{CdrEncode, encode_cdr, to_cdr};
 pub use error::CdrError;
 pub use number::Number;
 pub use read::CdrReader;

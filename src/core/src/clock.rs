@@ -1,37 +1,41 @@
 //! ROS time: what a stamp is, and the clocks it comes from.
 //!
 //! ```text
-//! instant of receipt --Clock--> ROS time --StampPolicy, plausibility (Emit)--> header.stamp
+//! instant of receipt --Clock--> ROS time --Stamping, in Emit--> header.stamp
 //!                        ^
-//!          SystemClock --+-- SimClock <-- Follower <-- /clock
+//!          SystemClock --+-- SimClock <-- Follower <-- /clock, or the packets of a simulator
 //! ```
 //!
 //! A clock is asked for the ROS time of an [`Instant`], the computer's monotonic clock. [`SystemClock`] answers with
-//! wall time. [`SimClock`] answers with the time of a simulator, as far as its [`Follower`] knows it; where it does not,
-//! there is no time, and nothing that has a stamp is published. Timeouts, rates and watchdogs never ask a clock.
+//! wall time. [`SimClock`] answers with the time of a simulator, as far as its follower knows it; where it does not,
+//! there is no time, and nothing is published. Timeouts, rates and watchdogs never ask a clock.
 
 mod follower;
 mod record;
 mod sim;
-mod stamp;
+mod spec;
+pub(crate) mod stamping;
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use thiserror::Error;
+
 pub use self::{
-    follower::{Event, Fallback, Follower, Lost, Reading, State, Tuning},
-    sim::{SimClock, SimSnapshot},
-    stamp::{StampPolicy, Window},
+    follower::{Event, Fallback, Lost, Project, State, Tuning},
+    sim::{ClockSnapshot, SimClock},
+    spec::{Authority, ClockName, ClockOutput, ClockSource, ClockSpec},
+    stamping::{Implausible, StampPolicy, Stamped, Stamping, Window},
 };
 
-/// A ROS stamp: nanoseconds since the epoch of its clock.
+/// A ROS stamp: nanoseconds since the zero of its clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RosTime {
-    /// Nanoseconds since the epoch; before it when negative.
+    /// Nanoseconds since the zero of its clock; before it when negative.
     pub ns: i64,
 }
 
 impl RosTime {
-    /// The time `sec` seconds and `nanosec` nanoseconds after the epoch, as in `builtin_interfaces/msg/Time`.
+    /// The time `sec` seconds and `nanosec` nanoseconds after zero, as in `builtin_interfaces/msg/Time`.
     pub fn new(sec: i32, nanosec: u32) -> Self {
         Self { ns: i64::from(sec) * SECOND + i64::from(nanosec) }
     }
@@ -41,7 +45,8 @@ impl RosTime {
         // The whole part goes apart: a double has no room for nanoseconds since 1970.
         let whole = secs.trunc();
         #[expect(clippy::cast_precision_loss, reason = "a bound, far from any time")]
-        if !(whole.abs() < (i64::MAX / SECOND) as f64) {
+        let bounds = -((i64::MAX / SECOND) as f64)..(i64::MAX / SECOND) as f64;
+        if !bounds.contains(&whole) {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, reason = "whole, and in range as checked above")]
@@ -62,22 +67,43 @@ impl RosTime {
         u32::try_from(self.ns.rem_euclid(SECOND)).unwrap_or(0)
     }
 
+    /// The time with this many nanoseconds after zero, saturating.
+    pub(crate) fn of_ns(ns: u128) -> Self {
+        Self { ns: i64::try_from(ns).unwrap_or(i64::MAX) }
+    }
+
     /// Whether both ROS 1 and ROS 2 can express it: from 0 to 2^31 s (January 2038).
     pub fn fits(self) -> bool {
         (0..=LAST).contains(&self.ns)
     }
 }
 
+/// Why a clock has no time for an instant.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum NoTime {
+    /// The simulator's clock has not come, or is gone.
+    #[error("the clock has no time")]
+    Closed,
+    /// The instant is from before the clock was set back.
+    #[error("from before the clock was set back")]
+    Stale,
+    /// The time is before 0 or after 2038: see [`RosTime::fits`].
+    #[error("time out of range")]
+    OutOfRange,
+}
+
 /// Turns the monotonic instant at which bytes arrived into a ROS stamp.
 pub trait Clock: Send + Sync {
-    /// The ROS time at `at`; `None` where the clock has none: nothing that needs a stamp may leave then.
+    /// The ROS time at `at`.
     ///
     /// Called for every message: takes no lock and allocates nothing.
-    fn time(&self, at: Instant) -> Option<RosTime>;
+    ///
+    /// **Errors**: there is none; nothing that has a stamp may leave then.
+    fn time(&self, at: Instant) -> Result<RosTime, NoTime>;
 
-    /// Counts how often this clock was set: times of one era can be compared, those of two cannot. `None` for a clock
+    /// Counts how often this clock was set: times of one epoch can be compared, those of two cannot. `None` for a clock
     /// that runs with the computer's, and jumps when that is set.
-    fn era(&self) -> Option<u32> {
+    fn epoch(&self) -> Option<u32> {
         None
     }
 }
@@ -90,14 +116,13 @@ impl SystemClock {
     /// The wall time at `at`.
     pub fn wall(at: Instant) -> RosTime {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let ns = now.saturating_sub(at.elapsed()).as_nanos();
-        RosTime { ns: i64::try_from(ns).unwrap_or(i64::MAX) }
+        RosTime::of_ns(now.saturating_sub(at.elapsed()).as_nanos())
     }
 }
 
 impl Clock for SystemClock {
-    fn time(&self, at: Instant) -> Option<RosTime> {
-        Some(Self::wall(at))
+    fn time(&self, at: Instant) -> Result<RosTime, NoTime> {
+        Ok(Self::wall(at))
     }
 }
 

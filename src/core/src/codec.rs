@@ -162,6 +162,12 @@ pub trait Codec: Send + Sync + 'static {
         None
     }
 
+    /// The field of its packets that tells the simulator's time, which its decoders hand to
+    /// [`Emit::simulated`](crate::emit::Emit::simulated); a clock's `source` names it.
+    fn clock_field(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Builds the frames-to-topics instance of a link.
     ///
     /// **Errors**: role missing, bad option, unknown type.

@@ -4,6 +4,7 @@ use std::{borrow::Borrow, collections::BTreeMap, fmt, net::SocketAddr, sync::Arc
 
 use crate::{
     adapter::{Fabric, RosVersion},
+    clock::{ClockName, Stamping},
     diag::Origin,
     text::printable,
     topic::{ServiceSpec, TopicName, TopicSpec},
@@ -225,6 +226,10 @@ pub struct ForwardRule {
     /// For a `bytes_route` from a serial port: the UDP address its endpoints answer to (`udp_listen_ip`,
     /// `udp_listen_port`). `None` makes the route one-way.
     pub upstream: Option<SocketAddr>,
+    /// The clock that stamps are of; `None` is wall time.
+    pub clock: Option<ClockName>,
+    /// How messages are stamped.
+    pub stamping: Stamping,
     /// What to do with them.
     pub links: Vec<LinkConfig>,
     /// Where the rule was written.
@@ -252,6 +257,8 @@ impl ForwardRule {
             ends: Ends::default(),
             source: Source::None,
             upstream: None,
+            clock: None,
+            stamping: Stamping::AS_IS,
             links: Vec::new(),
             origin,
         }

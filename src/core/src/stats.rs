@@ -47,6 +47,14 @@ counters! {
     dropped_queue,
     /// Messages over the rate limit.
     dropped_rate,
+    /// Messages and frames that came while their clock had no time.
+    gated,
+    /// Messages from before their clock was set back.
+    stale_epoch,
+    /// Messages with a stamp too far from the time of receipt.
+    implausible,
+    /// Messages with a stamp before 0 or after 2038.
+    out_of_range,
     /// Frames from another sender than the link's target while it waited for an answer.
     dropped_sender,
     /// Frames that could not be decoded.

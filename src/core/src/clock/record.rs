@@ -6,6 +6,8 @@ use std::sync::atomic::{
     fence,
 };
 
+use super::{RosTime, follower::scaled};
+
 /// How times are to be worked out from now on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mode {
@@ -27,15 +29,27 @@ pub(super) struct View {
     pub(super) sim_ns: i64,
     /// Simulated nanoseconds for each monotonic one.
     pub(super) rate: f64,
-    /// Times before this monotonic moment belong to an earlier era.
+    /// Times before this monotonic moment belong to an earlier epoch.
     pub(super) since_ns: i64,
-    pub(super) era: u32,
+    pub(super) epoch: u32,
 }
 
 impl View {
     /// Before anything is known.
     pub(super) const NONE: Self =
-        Self { mode: Mode::Closed, mono_ns: 0, sim_ns: 0, rate: 1.0, since_ns: i64::MIN, era: 0 };
+        Self { mode: Mode::Closed, mono_ns: 0, sim_ns: 0, rate: 1.0, since_ns: i64::MIN, epoch: 0 };
+}
+
+impl View {
+    /// The time at a monotonic moment, in mode [`Mode::Run`]; `None` for one of an earlier epoch.
+    pub(super) fn time(&self, mono_ns: i64) -> Option<RosTime> {
+        let Mode::Run { lead_ns } = self.mode else { return None };
+        if mono_ns < self.since_ns {
+            return None;
+        }
+        let passed = scaled(mono_ns.saturating_sub(self.mono_ns), self.rate);
+        Some(RosTime { ns: self.sim_ns.saturating_add(passed.min(lead_ns)) })
+    }
 }
 
 /// The latest [`View`]: one writer, any number of readers.
@@ -57,7 +71,7 @@ struct Slot {
     since_ns: AtomicI64,
     /// [`CLOSED`], [`WALL`], or the lead.
     mode: AtomicI64,
-    era: AtomicU32,
+    epoch: AtomicU32,
 }
 
 const CLOSED: i64 = -1;
@@ -89,7 +103,7 @@ impl Record {
             },
             Relaxed,
         );
-        slot.era.store(view.era, Relaxed);
+        slot.epoch.store(view.epoch, Relaxed);
         self.version.store(next, Release);
     }
 
@@ -108,7 +122,7 @@ impl Record {
                 sim_ns: slot.sim_ns.load(Relaxed),
                 rate: f64::from_bits(slot.rate.load(Relaxed)),
                 since_ns: slot.since_ns.load(Relaxed),
-                era: slot.era.load(Relaxed),
+                epoch: slot.epoch.load(Relaxed),
             };
             fence(Acquire);
             if self.version.load(Relaxed) == version {
@@ -140,7 +154,7 @@ mod tests {
         };
         #[expect(clippy::cast_precision_loss, reason = "small")]
         let rate = n as f64;
-        View { mode, mono_ns: n, sim_ns: -n, rate, since_ns: n * 7, era: u32::try_from(n).unwrap() }
+        View { mode, mono_ns: n, sim_ns: -n, rate, since_ns: n * 7, epoch: u32::try_from(n).unwrap() }
     }
 
     #[test]
