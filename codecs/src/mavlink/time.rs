@@ -243,6 +243,8 @@ impl TimeDecoder {
     /// Notices that our own, simulated clock was set back: times of before say nothing.
     fn watch_epoch(&mut self, epoch: Option<u32>) {
         if self.epoch.is_some() && epoch != self.epoch && self.mode != Mode::Passthrough {
+            // Requests under way carry a time of before, too.
+            self.sync.own_clock_set(0);
             self.sync.restart();
             self.uas.set_time_offset(None);
         }

@@ -180,7 +180,7 @@ fn samples_that_were_overtaken_are_ignored() {
     bench.sent(1_100, 50_100, 1_100);
     assert_eq!(bench.sent(1_050, 50_050, 1_101), Taken::IGNORED);
     assert_eq!(bench.sent(1_150, 50_150, 1_150), counted(None));
-    assert_eq!(bench.sent(1_120, 50_160, 1_160).event, None, "20 ms back: a second bridge");
+    assert_eq!(bench.sent(1_135, 50_160, 1_160).event, None, "15 ms back: a second bridge");
     let reset = bench.sent(0, 50_170, 1_170);
     assert_eq!(reset.event, Some(Event::Jumped { from: time(1_150), to: time(0) }));
     assert_eq!(bench.sent(1_160, 50_165, 1_171), Taken::IGNORED, "the last one of before the reset");
