@@ -89,7 +89,14 @@ fn run(bencher: Bencher<'_, '_>, codec: &str, frames: &[Vec<u8>], listeners: usi
     let cx = CodecContext { rule: &rule, link: &rule.links[0], types: &TYPES };
     let mut decoder: Box<dyn Decoder> = codec.decoder(&cx).unwrap();
     let publisher: Arc<dyn Publisher> = Arc::new(Nobody(listeners));
-    let outlet = |_| Some(Outlet { publisher: Arc::clone(&publisher), stamped: Stamped::Header, latched: false, limiter: None });
+    let outlet = |_| {
+        Some(Outlet {
+            publisher: Arc::clone(&publisher),
+            stamped: Stamped::Header,
+            latched: false,
+            limiter: None,
+        })
+    };
     let mut outlets: Vec<Option<Outlet>> = codec.info().ports.iter().map(outlet).collect();
     let (mut pool, stats, received) =
         (BytesMut::with_capacity(1 << 16), LinkStats::default(), Instant::now());

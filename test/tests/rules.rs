@@ -54,6 +54,7 @@ impl Run {
             types: Arc::clone(&types),
             adapters: AdapterSet::new(vec![ros.clone()]),
             clock: Arc::new(SystemClock),
+            clocks: Vec::new(),
             transports: Arc::new(SystemTransports),
             monitor: None,
         };

@@ -18,6 +18,8 @@ pub(crate) mod stamping;
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
+use rostrans_cdr::{CdrBytes, HEADER_LEN};
 use thiserror::Error;
 
 pub use self::{
@@ -65,6 +67,19 @@ impl RosTime {
     /// Nanoseconds within the second, 0..1e9.
     pub fn nanosec(self) -> u32 {
         u32::try_from(self.ns.rem_euclid(SECOND)).unwrap_or(0)
+    }
+
+    /// The time in a `rosgraph_msgs/msg/Clock` sample; `None` where it is cut short or no XCDR1.
+    pub fn from_clock(sample: &CdrBytes) -> Option<Self> {
+        let at = Stamped::Header.sites(sample).next(sample)?;
+        Some(stamping::read(sample, at))
+    }
+
+    /// A `rosgraph_msgs/msg/Clock` sample.
+    pub fn to_clock(self) -> CdrBytes {
+        let mut sample = [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        stamping::write(&mut sample, HEADER_LEN, self);
+        CdrBytes::new(Bytes::copy_from_slice(&sample)).unwrap_or_default()
     }
 
     /// The time with this many nanoseconds after zero, saturating.
@@ -168,6 +183,15 @@ mod tests {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e10] {
             assert_eq!(ns(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn clock_samples_are_seconds_and_nanoseconds() {
+        let sample = RosTime::new(12, 470_000_000).to_clock();
+        assert_eq!(&sample[..], [0, 1, 0, 0, 12, 0, 0, 0, 0x80, 0x98, 0x03, 0x1c]);
+        assert_eq!(RosTime::from_clock(&sample), Some(RosTime::new(12, 470_000_000)));
+        let short = CdrBytes::new(sample.as_bytes().slice(..11)).unwrap();
+        assert_eq!(RosTime::from_clock(&short), None);
     }
 
     proptest! {

@@ -87,6 +87,7 @@ async fn serve(job: &Job<'_>) -> Exit {
         types: Arc::clone(&job.types),
         adapters: AdapterSet::new(adapters.clone()),
         clock: Arc::new(SystemClock),
+        clocks: Vec::new(),
         transports: Arc::new(SystemTransports),
         monitor: monitor(job.settings),
     };

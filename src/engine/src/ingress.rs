@@ -16,7 +16,6 @@ use std::{
 
 use bytes::BytesMut;
 use rostrans_core::{
-    clock::Clock,
     stats::Counter,
     throttle::LogThrottle,
     transport::{ByteSink, DeviceState, Frame, Ingress, Malformed},
@@ -31,6 +30,7 @@ pub(crate) use self::frame_queue::{FrameQueue, OwnedFrame};
 use crate::{
     dispatch_table::{DispatchTable, Wish},
     due::Earliest,
+    link::Link,
     pipeline::decode::{DecodeLink, DecodeSpec, Io},
     supervisor::{Context, lock},
     transports::SinkSlot,
@@ -69,6 +69,8 @@ pub(crate) enum Reader {
     Inline(Arc<DecodeSpec>),
     /// Copied into a rule's queue.
     Queue(Arc<FrameQueue>),
+    /// Counted for links whose rule waits for its clock.
+    Gated(Arc<[Arc<Link>]>),
     /// Sent on to ground stations: this is the vehicles' transport of that number.
     Vehicles(Arc<Hub>, usize),
     /// Sent on to vehicles: this is the ground stations' transport.
@@ -147,7 +149,6 @@ impl Drop for Attachment {
 pub(crate) struct Dispatch {
     tap: Arc<Tap>,
     context: Context,
-    clock: Arc<dyn Clock>,
     /// The tap's version that `slots` and `table` follow.
     version: u64,
     slots: Vec<Slot>,
@@ -173,17 +174,17 @@ struct Slot {
 enum SlotKind {
     Inline(Box<DecodeLink>),
     Queue { queue: Arc<FrameQueue>, overflow: LogThrottle },
+    Gated(Arc<[Arc<Link>]>),
     Vehicles(VehicleSide),
     Stations(StationSide),
 }
 
 impl Dispatch {
-    pub(crate) fn new(tap: Arc<Tap>, context: Context, clock: Arc<dyn Clock>, now: Instant) -> Self {
+    pub(crate) fn new(tap: Arc<Tap>, context: Context, now: Instant) -> Self {
         let mut dispatch = Self {
             version: tap.version.load(Relaxed).wrapping_sub(1),
             tap,
             context,
-            clock,
             slots: Vec::new(),
             table: DispatchTable::default(),
             due: Earliest::default(),
@@ -226,6 +227,7 @@ impl Dispatch {
                     }
                 },
                 Reader::Queue(queue) => SlotKind::Queue { queue, overflow: LogThrottle::new() },
+                Reader::Gated(links) => SlotKind::Gated(links),
                 Reader::Vehicles(hub, device) => SlotKind::Vehicles(hub.vehicle_side(device)),
                 Reader::Stations(hub) => SlotKind::Stations(hub.station_side()),
             };
@@ -250,7 +252,7 @@ impl Ingress for Dispatch {
         self.bytes += frame.bytes.len() as u64;
         let readers = self.table.readers(frame);
         self.unwanted += u64::from(readers.is_empty());
-        let mut io = Io { pool: &mut self.pool, sink: &*self.tap.sink, clock: &*self.clock };
+        let mut io = Io { pool: &mut self.pool, sink: &*self.tap.sink };
         for &slot in readers {
             match self.slots.get_mut(usize::from(slot)).map(|slot| &mut slot.kind) {
                 Some(SlotKind::Inline(link)) => {
@@ -260,6 +262,9 @@ impl Ingress for Dispatch {
                 Some(SlotKind::Queue { queue, overflow }) => {
                     queue.put(overflow, frame, &mut self.copies);
                     self.due.note(overflow.next_due());
+                }
+                Some(SlotKind::Gated(links)) => {
+                    links.iter().filter(|link| link.wants(frame)).for_each(|link| link.stats.gated.inc());
                 }
                 Some(SlotKind::Vehicles(side)) => side.frame(frame),
                 Some(SlotKind::Stations(side)) => side.frame(frame),
@@ -279,7 +284,7 @@ impl Ingress for Dispatch {
         if let Some(count) = self.malformed.due(now) {
             warn!(transport = &**self.context.name(), count, "malformed bytes");
         }
-        let mut io = Io { pool: &mut self.pool, sink: &*self.tap.sink, clock: &*self.clock };
+        let mut io = Io { pool: &mut self.pool, sink: &*self.tap.sink };
         if !self.due.reached(now) {
             return;
         }
@@ -295,7 +300,7 @@ impl Ingress for Dispatch {
                         queue.tell_overflow(count);
                     }
                 }
-                SlotKind::Vehicles(_) | SlotKind::Stations(_) => {}
+                SlotKind::Gated(_) | SlotKind::Vehicles(_) | SlotKind::Stations(_) => {}
             }
             self.due.note(slot.next_due());
         }
@@ -344,6 +349,7 @@ impl Slot {
         match &self.kind {
             SlotKind::Inline(link) => vec![link.link().wish()],
             SlotKind::Queue { queue, .. } => queue.links.iter().map(|link| link.wish()).collect(),
+            SlotKind::Gated(links) => links.iter().map(|link| link.wish()).collect(),
             SlotKind::Vehicles(_) | SlotKind::Stations(_) => vec![Wish::ALL],
         }
     }
@@ -352,7 +358,7 @@ impl Slot {
         match &self.kind {
             SlotKind::Inline(link) => link.next_due(),
             SlotKind::Queue { overflow, .. } => overflow.next_due(),
-            SlotKind::Vehicles(_) | SlotKind::Stations(_) => None,
+            SlotKind::Gated(_) | SlotKind::Vehicles(_) | SlotKind::Stations(_) => None,
         }
     }
 }

@@ -9,6 +9,7 @@
 //! or adapter.
 
 pub mod adapters;
+mod clocks;
 mod dispatch_table;
 mod due;
 mod ingress;

@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use tokio::time::{self, Instant, MissedTickBehavior};
 use tracing::info;
 
-pub use self::rates::{LinkRates, Rates, RouteRates, TransportRates};
+pub use self::rates::{ClockRates, LinkRates, Rates, RouteRates, TransportRates};
 use crate::{
     running::Parts,
     supervisor::{OnExit, Supervisor},

@@ -5,6 +5,7 @@ pub(crate) mod call_in;
 pub(crate) mod call_out;
 mod calls;
 pub(crate) mod decode;
+mod gate;
 pub(crate) mod inbound;
 pub(crate) mod outbound;
 
@@ -12,7 +13,7 @@ use std::{net::SocketAddr, sync::Arc, time::Instant};
 
 use rostrans_core::{
     adapter::Publisher,
-    clock::Clock,
+    clock::{Clock, SimClock},
     codec::FrameOut,
     rule::{Direction, ForwardRule},
     topic::TopicSpec,
@@ -22,6 +23,7 @@ use tokio::time;
 
 use crate::{
     adapters::AdapterSet,
+    clocks::Clocks,
     ingress::Tap,
     link::{Link, Trouble},
     supervisor::{Context, Failure},
@@ -37,7 +39,9 @@ pub(crate) struct Env {
     /// Where each link's frames go.
     pub(crate) targets: Vec<Target>,
     pub(crate) adapters: AdapterSet,
+    /// The clock of its stamps.
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clocks: Clocks,
     pub(crate) transports: Arc<dyn TransportFactory>,
 }
 
@@ -56,7 +60,12 @@ impl Env {
     /// Runs the rule until it is told to end or cannot go on.
     pub(crate) async fn run(&self, context: &Context) -> Result<(), Failure> {
         match self.rule.direction {
-            Direction::UdpToRostopic | Direction::SerialToRos => inbound::run(self, context).await,
+            Direction::UdpToRostopic | Direction::SerialToRos => {
+                if gate::opened(self, context).await? {
+                    inbound::run(self, context).await?;
+                }
+                Ok(())
+            }
             Direction::RostopicToUdp | Direction::RosToSerial => outbound::run(self, context).await,
             Direction::RosserviceToUdp => call_in::run(self, context).await,
             Direction::UdpToRosservice => call_out::run(self, context).await,
@@ -70,6 +79,11 @@ impl Env {
 
     fn source(&self) -> Result<&Arc<Tap>, Failure> {
         self.source.as_ref().ok_or_else(|| Failure::permanent("the rule has no source of frames"))
+    }
+
+    /// The simulated clock that frames of a link tell.
+    fn told(&self, link: &Link) -> Option<Arc<SimClock>> {
+        self.clocks.told_by(link).map(|followed| Arc::clone(&followed.clock))
     }
 
     async fn advertise(&self, topic: &TopicSpec) -> Result<Arc<dyn Publisher>, Failure> {
@@ -122,12 +136,12 @@ fn discard(out: &mut FrameOut) {
 }
 
 /// The present, on the clock that tokio's timers follow.
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     time::Instant::now().into_std()
 }
 
 /// Sleeps until `due`, or for ever.
-async fn sleep_until(due: Option<Instant>) {
+pub(crate) async fn sleep_until(due: Option<Instant>) {
     match due {
         Some(due) => time::sleep_until(due.into()).await,
         None => std::future::pending().await,

@@ -5,7 +5,7 @@ mod build;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use rostrans_core::{
-    clock::Clock,
+    clock::{Clock, ClockName, ClockSnapshot, ClockSpec},
     registry::CodecRegistry,
     rule::{Direction, LinkName, RuleId},
     stats::LinkSnapshot,
@@ -17,6 +17,7 @@ use tokio::time::{self, Instant};
 use self::build::{RunningRule, RunningTransport};
 use crate::{
     adapters::AdapterSet,
+    clocks::Clocks,
     monitor::Monitor,
     supervisor::{Problem, State, Supervisor, Task},
     topology::Topology,
@@ -32,8 +33,10 @@ pub struct Deps {
     pub types: Arc<TypeRegistry>,
     /// The ROS graphs.
     pub adapters: AdapterSet,
-    /// Where stamps come from.
+    /// Where stamps of rules without a clock of their own come from.
     pub clock: Arc<dyn Clock>,
+    /// The simulated clocks that rules name.
+    pub clocks: Vec<ClockSpec>,
     /// Opens sockets and ports.
     pub transports: Arc<dyn TransportFactory>,
     /// Reports rates now and then.
@@ -47,8 +50,16 @@ pub fn start(topology: &Topology, deps: &Deps) -> Running {
     let root = Supervisor::new();
     let (rules, transports, adapters) = (root.branch(), root.branch(), root.branch());
     let adapter_tasks = deps.adapters.iter().map(|a| build::adapter(&adapters, a)).collect();
-    let built = build::build(topology, deps, &rules, &transports);
-    let parts = Arc::new(Parts { rules: built.rules, transports: built.transports, adapters: adapter_tasks });
+    let clocks = Clocks::new(&deps.clocks);
+    let built = build::build(topology, deps, &clocks, &rules, &transports);
+    let clock_tasks = clocks.spawn(&rules, topology, &deps.adapters);
+    let parts = Arc::new(Parts {
+        rules: built.rules,
+        transports: built.transports,
+        adapters: adapter_tasks,
+        clocks,
+        clock_tasks,
+    });
     if let Some(monitor) = &deps.monitor {
         monitor.spawn(&root, Arc::clone(&parts));
     }
@@ -69,6 +80,8 @@ pub(crate) struct Parts {
     rules: Vec<RunningRule>,
     transports: Vec<RunningTransport>,
     adapters: Vec<Task>,
+    clocks: Clocks,
+    clock_tasks: Vec<Task>,
 }
 
 /// What a shutdown could not end in time.
@@ -111,6 +124,14 @@ impl Running {
         self.parts.all_rules_failed().await
     }
 
+    /// Waits until a simulated clock is given up: it has not come in time and shall not be replaced by wall time, or
+    /// cannot come at all.
+    ///
+    /// **Cancel safety**: keeps no state.
+    pub async fn wait_clock_failed(&self) -> Problem {
+        self.parts.clocks.given_up().await
+    }
+
     /// Spawns tasks that end with the run, after the rules.
     pub fn supervisor(&self) -> &Supervisor {
         &self.root
@@ -144,12 +165,18 @@ impl Parts {
             rules: self.rules.iter().map(|rule| rule.snapshot(&transports)).collect(),
             transports,
             adapters: self.adapters.iter().map(|task| (Arc::clone(task.name()), task.state())).collect(),
+            clocks: self.clocks.snapshots(),
         }
     }
 
     fn tasks(&self) -> impl Iterator<Item = &Task> {
         let transports = self.transports.iter().map(|transport| &transport.task);
-        self.rules.iter().map(|rule| &rule.task).chain(transports).chain(&self.adapters)
+        self.rules
+            .iter()
+            .map(|rule| &rule.task)
+            .chain(transports)
+            .chain(&self.adapters)
+            .chain(&self.clock_tasks)
     }
 
     async fn all_rules_failed(&self) -> Problem {
@@ -180,6 +207,8 @@ pub struct Snapshot {
     pub transports: Vec<TransportSnapshot>,
     /// Adapters by name.
     pub adapters: Vec<(Arc<str>, State)>,
+    /// The simulated clocks.
+    pub clocks: Vec<ClockSnapshot>,
 }
 
 /// One rule at one moment.
@@ -189,6 +218,8 @@ pub struct RuleSnapshot {
     pub rule_id: RuleId,
     /// Which way it moves data.
     pub direction: Direction,
+    /// The clock of its stamps, unless that is wall time.
+    pub clock: Option<ClockName>,
     /// Its state, or that of the transport it waits for.
     pub state: State,
     /// How often it was started again.

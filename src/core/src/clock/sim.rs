@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
@@ -29,6 +29,8 @@ pub struct SimClock {
     writer: Mutex<Writer>,
     open: watch::Sender<bool>,
     changed: Notify,
+    /// Whether each new time is a change.
+    wake: AtomicBool,
     samples: AtomicU64,
 }
 
@@ -70,6 +72,7 @@ impl SimClock {
             writer: Mutex::new(Writer { follower, events: VecDeque::new() }),
             open: watch::Sender::new(false),
             changed: Notify::new(),
+            wake: AtomicBool::new(false),
             samples: AtomicU64::new(0),
         }
     }
@@ -102,6 +105,21 @@ impl SimClock {
     /// The oldest event that was not taken yet.
     pub fn take_event(&self) -> Option<Event> {
         self.lock().events.pop_front()
+    }
+
+    /// What the newest sample said that counts.
+    pub fn newest(&self) -> Option<RosTime> {
+        Some(self.lock().follower.newest()?.0)
+    }
+
+    /// How its follower is doing.
+    pub fn state(&self) -> State {
+        self.lock().follower.state()
+    }
+
+    /// Wakes [`SimClock::changed`] for each new time, too.
+    pub fn wake_on_samples(&self) {
+        self.wake.store(true, Relaxed);
     }
 
     /// Waits until there are events, or [`SimClock::next_due`] has changed.
@@ -157,7 +175,8 @@ impl SimClock {
             }
             writer.events.push_back(event);
         }
-        let woken = event.is_some() || writer.follower.state() != before.1;
+        let moved = view.sim_ns != before.0.sim_ns && self.wake.load(Relaxed);
+        let woken = event.is_some() || writer.follower.state() != before.1 || moved;
         drop(writer);
         let open = view.mode != Mode::Closed;
         self.open.send_if_modified(|was| std::mem::replace(was, open) != open);
@@ -258,7 +277,8 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let mut opened = std::pin::pin!(clock.opened());
-            let waited = tokio::select! { biased; () = &mut opened => false, () = std::future::ready(()) => true };
+            let waited =
+                tokio::select! { biased; () = &mut opened => false, () = std::future::ready(()) => true };
             assert!(waited);
             clock.sample(sim(0), RosTime::default(), start);
             opened.await;

@@ -5,8 +5,7 @@ use std::{borrow::Borrow, fmt, sync::Arc};
 use super::Tuning;
 use crate::{
     diag::Origin,
-    rate::RateLimiter,
-    rule::{LinkName, RateLimit, RuleId},
+    rule::{LinkName, RateLimit, RosSelector, RuleId},
     text::printable,
     topic::TopicName,
 };
@@ -60,8 +59,8 @@ pub struct ClockSpec {
 pub enum ClockSource {
     /// A `rosgraph_msgs/msg/Clock` topic.
     Topic {
-        /// The adapter by name; `None` is the first one.
-        adapter: Option<Box<str>>,
+        /// The adapter, the first that it means.
+        adapter: RosSelector,
         /// The topic.
         topic: TopicName,
     },
@@ -79,21 +78,14 @@ pub enum ClockSource {
 /// A topic that a clock is published on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClockOutput {
-    /// The adapter by name; `None` is the first one.
-    pub adapter: Option<Box<str>>,
+    /// The adapter, the first that it means.
+    pub adapter: RosSelector,
     /// The topic.
     pub topic: TopicName,
     /// Messages a second at most.
     pub max_rate: RateLimit,
     /// What to do when somebody else publishes there.
     pub authority: Authority,
-}
-
-impl ClockOutput {
-    /// A limiter for its rate.
-    pub fn limiter(&self) -> RateLimiter {
-        RateLimiter::new(self.max_rate)
-    }
 }
 
 /// Who may publish a clock: one per graph.

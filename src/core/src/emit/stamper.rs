@@ -101,3 +101,52 @@ impl<'a> Stamper<'a> {
         self.stamping.fix(received, || self.clock.time(Instant::now()).unwrap_or(received))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::{SimClock, Tuning};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn counts(stats: &LinkStats) -> [u64; 3] {
+        [stats.gated.load(), stats.stale_epoch.load(), stats.out_of_range.load()]
+    }
+
+    #[test]
+    fn messages_without_a_time_are_dropped_and_counted_by_reason() {
+        let start = Instant::now();
+        let clock = SimClock::new("sim".into(), Tuning::default(), start);
+        let sample = |ms: i64, after: u32| {
+            clock.sample(RosTime { ns: ms * 1_000_000 }, RosTime::default(), start + after * MS)
+        };
+        let stats = LinkStats::default();
+        let admits = |after: u32, policy| {
+            let mut stamper = Stamper::new(&clock, start + after * MS, &stats);
+            stamper.stamping = Stamping::new(policy);
+            stamper.admits(stamper.time().unwrap_or_default())
+        };
+        let source = StampPolicy::Source;
+        assert!(!admits(0, source) && admits(0, StampPolicy::None) && admits(0, StampPolicy::Passthrough));
+        assert_eq!(counts(&stats), [1, 0, 0]);
+        sample(100_000, 10);
+        assert!(admits(10, source));
+        sample(2_000, 2_000);
+        assert!(!admits(1_999, source), "it waited in a queue while the simulation was reset");
+        assert!(admits(2_000, source));
+        assert_eq!(counts(&stats), [1, 1, 0]);
+        sample(-500, 4_000);
+        assert!(!admits(4_001, source), "half a second before the beginning");
+        assert_eq!(counts(&stats), [1, 1, 1]);
+    }
+
+    #[test]
+    fn stamps_beyond_2038_are_dropped_and_counted() {
+        let stats = LinkStats::default();
+        let stamper = Stamper::new(&crate::clock::SystemClock, Instant::now(), &stats);
+        assert!(!stamper.admits(RosTime { ns: i64::MAX }));
+        assert_eq!(counts(&stats), [0, 0, 1]);
+    }
+}

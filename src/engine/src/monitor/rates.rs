@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use rostrans_core::{
+    clock::ClockSnapshot,
     rule::{Direction, LinkName, RuleId},
     stats::LinkSnapshot,
 };
@@ -26,6 +27,8 @@ pub struct Rates {
     pub transports: Vec<TransportRates>,
     /// One row per side of a byte route.
     pub routes: Vec<RouteRates>,
+    /// One row per simulated clock.
+    pub clocks: Vec<ClockRates>,
 }
 
 /// One link's row.
@@ -47,7 +50,8 @@ pub struct LinkRates {
     pub out_hz: f64,
     /// Bytes of its frames, in units of 1000.
     pub kbytes_s: f64,
-    /// Displaced from a full queue, or an answer from another sender than the link's target.
+    /// Displaced from a full queue, an answer from another sender than the link's target, or without a time to stamp it
+    /// with.
     pub dropped: u64,
     /// Held back by the rate limit.
     pub limited: u64,
@@ -95,12 +99,35 @@ pub struct RouteRates {
     pub errors: u64,
 }
 
+/// One clock's row; counts are sums over the links whose stamps are of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClockRates {
+    /// The clock, with the time of its newest sample, that sample's age, rate, offset and epoch.
+    pub clock: ClockSnapshot,
+    /// Samples heard.
+    pub in_hz: f64,
+    /// Messages and frames that came while it had no time.
+    pub gated: u64,
+    /// Messages from before it was set back.
+    pub stale_epoch: u64,
+    /// Stamps too far from the time of receipt.
+    pub implausible: u64,
+    /// Stamps before 0 or after 2038.
+    pub out_of_range: u64,
+}
+
 impl Rates {
     /// The rates between two snapshots of the same run.
     pub fn between(before: &Snapshot, now: &Snapshot) -> Self {
         let window = now.at.saturating_duration_since(before.at);
         let per = PerSecond { seconds: window.as_secs_f64().max(1e-9) };
-        let mut rates = Self { window, links: Vec::new(), transports: Vec::new(), routes: Vec::new() };
+        let mut rates = Self {
+            window,
+            links: Vec::new(),
+            transports: Vec::new(),
+            routes: Vec::new(),
+            clocks: Vec::new(),
+        };
         for (index, rule) in now.rules.iter().enumerate() {
             let old = before.rules.get(index);
             let row = |(index, row): (usize, &LinkRow)| {
@@ -117,6 +144,10 @@ impl Rates {
                 let old = old.and_then(|old| old.route.as_ref()).map(|(_, route)| route);
                 per.route(rule, route, old, &mut rates.routes);
             }
+        }
+        for (index, clock) in now.clocks.iter().enumerate() {
+            let old = before.clocks.get(index).map_or(0, |old| old.samples);
+            rates.clocks.push(per.clock(clock, old, &now.rules));
         }
         rates
     }
@@ -151,10 +182,25 @@ impl PerSecond {
             in_hz: self.rate(had_come, came),
             out_hz: self.rate(had_gone, went),
             kbytes_s: self.rate(old.bytes, counters.bytes) / 1e3,
-            dropped: counters.dropped_queue + counters.dropped_sender,
+            dropped: counters.dropped_queue + counters.dropped_sender + untimed(counters),
             limited: counters.dropped_rate,
             errors: errors(counters),
             idle,
+        }
+    }
+
+    fn clock(&self, clock: &ClockSnapshot, old: u64, rules: &[RuleSnapshot]) -> ClockRates {
+        let rules = || rules.iter().filter(|rule| rule.clock.as_ref() == Some(&clock.name));
+        let sum = |count: fn(&LinkSnapshot) -> u64| {
+            rules().flat_map(|rule| &rule.links).map(|row| count(&row.counters)).sum()
+        };
+        ClockRates {
+            clock: clock.clone(),
+            in_hz: self.rate(old, clock.samples),
+            gated: sum(|link| link.gated),
+            stale_epoch: sum(|link| link.stale_epoch),
+            implausible: sum(|link| link.implausible),
+            out_of_range: sum(|link| link.out_of_range),
         }
     }
 
@@ -232,6 +278,10 @@ fn flow(direction: Direction, counters: &LinkSnapshot) -> (u64, u64) {
     }
 }
 
+fn untimed(counters: &LinkSnapshot) -> u64 {
+    counters.gated + counters.stale_epoch + counters.out_of_range
+}
+
 fn errors(counters: &LinkSnapshot) -> u64 {
     counters.decode_errors + counters.encode_errors + counters.send_errors + counters.failed_calls
 }
@@ -240,6 +290,7 @@ fn errors(counters: &LinkSnapshot) -> u64 {
 pub(super) mod tests {
     use std::{net::SocketAddr, time::Instant};
 
+    use rostrans_core::clock::{RosTime, State as ClockState};
     use rostrans_transport::router::EndpointSnapshot;
 
     use super::*;
@@ -256,7 +307,7 @@ pub(super) mod tests {
             disabled: name == "broken",
         };
         let links = links.into_iter().map(row).collect();
-        RuleSnapshot { rule_id: id.into(), direction, state, restarts: 0, links }
+        RuleSnapshot { rule_id: id.into(), direction, clock: Some("gz".into()), state, restarts: 0, links }
     }
 
     /// What a busy vehicle looks like after `seconds`.
@@ -275,6 +326,8 @@ pub(super) mod tests {
             bytes: 30 * seconds * 61,
             messages: 30 * seconds,
             dropped_queue: 7,
+            gated: 9,
+            implausible: 4,
             send_errors: 2,
             last_active: Some(start + Duration::from_secs(3)),
             ..LinkSnapshot::default()
@@ -329,6 +382,16 @@ pub(super) mod tests {
                 transport("serial /dev/ttyUSB0:921600 (rule mavros_down)", serial, None),
             ],
             adapters: Vec::new(),
+            clocks: vec![ClockSnapshot {
+                name: "gz".into(),
+                state: ClockState::Following,
+                sim: Some(RosTime::new(83, 250_000_000)),
+                age: Some(Duration::from_millis(3)),
+                offset_ns: Some(-85_500_000_000),
+                rate: 0.98,
+                epoch: 1,
+                samples: 250 * seconds,
+            }],
         }
     }
 

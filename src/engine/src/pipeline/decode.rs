@@ -11,7 +11,7 @@ use bytes::BytesMut;
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{CallError, Publisher},
-    clock::Clock,
+    clock::{Clock, SimClock, Stamped},
     codec::{CallId, Decoder, Port, Sample},
     emit::{Emit, Outlet},
     rate::RateLimiter,
@@ -38,13 +38,25 @@ const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 /// A decoding link that can be started any number of times.
 pub(crate) struct DecodeSpec {
     link: Arc<Link>,
+    clock: Arc<dyn Clock>,
+    /// The simulated clock that its frames tell.
+    told: Option<Arc<SimClock>>,
     /// By port.
-    publishers: Vec<Option<(Arc<dyn Publisher>, Durability)>>,
+    publishers: Vec<Option<Way>>,
+}
+
+/// A topic that a link publishes.
+struct Way {
+    publisher: Arc<dyn Publisher>,
+    stamped: Stamped,
+    latched: bool,
 }
 
 /// A decoding link, owned by the task that runs it.
 pub(crate) struct DecodeLink {
     decoder: Guarded<Box<dyn Decoder>>,
+    clock: Arc<dyn Clock>,
+    told: Option<Arc<SimClock>>,
     outlets: Vec<Option<Outlet>>,
     tick: Option<Tick>,
     /// When the decoder itself wants to tick next.
@@ -60,7 +72,6 @@ pub(crate) struct Io<'a> {
     pub(crate) pool: &'a mut BytesMut,
     /// Where its frames leave.
     pub(crate) sink: &'a dyn ByteSink,
-    pub(crate) clock: &'a dyn Clock,
 }
 
 struct Tick {
@@ -86,12 +97,17 @@ impl DecodeSpec {
             let first = config.topic.as_ref().filter(|_| index == 0);
             let named = config.ports.get(port.name);
             let publisher = match first.or(named) {
-                Some(topic) => Some((env.advertise(topic).await?, topic.qos.durability)),
+                Some(topic) => Some(Way {
+                    publisher: env.advertise(topic).await?,
+                    stamped: Stamped::of(&link.types, &topic.msg_type),
+                    latched: topic.qos.durability == Durability::TransientLocal,
+                }),
                 None => None,
             };
             publishers.push(publisher);
         }
-        Ok(Self { link, publishers })
+        let told = env.told(&link);
+        Ok(Self { link, clock: Arc::clone(&env.clock), told, publishers })
     }
 
     pub(super) fn link(&self) -> &Arc<Link> {
@@ -101,13 +117,16 @@ impl DecodeSpec {
     pub(crate) fn open(&self, now: Instant) -> Result<DecodeLink, Failure> {
         let decoder = Guarded::new(Arc::clone(&self.link), |codec, cx| codec.decoder(cx))?;
         let limiter = || self.link.config().rate_limit.map(RateLimiter::new);
-        let outlet = |(publisher, durability): &(Arc<dyn Publisher>, Durability)| Outlet {
-            publisher: Arc::clone(publisher),
-            latched: *durability == Durability::TransientLocal,
+        let outlet = |way: &Way| Outlet {
+            publisher: Arc::clone(&way.publisher),
+            stamped: way.stamped,
+            latched: way.latched,
             limiter: limiter(),
         };
         let mut link = DecodeLink {
             decoder,
+            clock: Arc::clone(&self.clock),
+            told: self.told.clone(),
             outlets: self.publishers.iter().map(|p| p.as_ref().map(outlet)).collect(),
             tick: self.link.info().tick.map(|every| Tick { every, next: now + every }),
             wake: None,
@@ -222,9 +241,11 @@ impl DecodeLink {
         io: &mut Io<'_>,
         call: impl FnOnce(&mut dyn Decoder, &mut Emit<'_>) -> R,
     ) -> Option<R> {
-        let Self { decoder, outlets, calls, .. } = self;
+        let Self { decoder, outlets, calls, clock, told, .. } = self;
         let outcome = decoder.run(at, |decoder, link| {
-            let mut out = Emit::new(outlets, io.pool, Some(io.sink), peer, io.clock, at, &link.stats)
+            let mut out = Emit::new(outlets, io.pool, Some(io.sink), peer, &**clock, at, &link.stats)
+                .with_stamping(link.rule.stamping)
+                .with_told(told.as_deref())
                 .with_answers(&mut calls.answers);
             let result = call(&mut **decoder, &mut out);
             (result, decoder.next_due())

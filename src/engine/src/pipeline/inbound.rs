@@ -47,7 +47,7 @@ pub(super) async fn run(env: &Env, context: &Context) -> Result<(), Failure> {
     }
     let source = env.source()?;
     let mut pool = BytesMut::new();
-    let mut io = Io { pool: &mut pool, sink: &*source.sink, clock: &*env.clock };
+    let mut io = Io { pool: &mut pool, sink: &*source.sink };
     let links: Vec<Arc<Link>> = queued.iter().map(|spec| Arc::clone(spec.link())).collect();
     let mut worker = Worker::new(queued.iter().map(|spec| spec.open(now())).collect::<Result<_, _>>()?);
     let queue = FrameQueue::of_decoders(links.clone());

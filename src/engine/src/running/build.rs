@@ -9,6 +9,7 @@ use std::{
 use rostrans_core::{
     adapter::{AdapterError, RosAdapter},
     backoff::Backoff,
+    clock::Clock,
     rule::{Direction, RuleId},
     transport::{ByteSink, TransportError},
 };
@@ -16,6 +17,7 @@ use rostrans_transport::router::Hub;
 
 use super::{Deps, LinkRow, RuleSnapshot, TransportSnapshot};
 use crate::{
+    clocks::Clocks,
     ingress::{Attachment, Dispatch, OpenedAs, Reader, Tap},
     link::Link,
     pipeline::{Env, Target, bridge::Unchanged},
@@ -65,7 +67,13 @@ pub(super) fn adapter(supervisor: &Supervisor, adapter: &Arc<dyn RosAdapter>) ->
 }
 
 /// Spawns a task for each transport and each rule.
-pub(super) fn build(topology: &Topology, deps: &Deps, rules: &Supervisor, transports: &Supervisor) -> Built {
+pub(super) fn build(
+    topology: &Topology,
+    deps: &Deps,
+    clocks: &Clocks,
+    rules: &Supervisor,
+    transports: &Supervisor,
+) -> Built {
     let Topology { transports: specs, pipelines, .. } = topology;
     let taps: Vec<Arc<Tap>> = specs.iter().map(|_| Arc::new(Tap::default())).collect();
     for pipeline in pipelines.iter().filter(|pipeline| reads(pipeline)) {
@@ -91,7 +99,7 @@ pub(super) fn build(topology: &Topology, deps: &Deps, rules: &Supervisor, transp
         RunningTransport { route, hub, _attached: attached, tap: Arc::clone(tap), task }
     };
     let opened = specs.iter().zip(&taps).enumerate().map(open).collect();
-    let start = |spec: &PipelineSpec| rule(rules, spec.clone(), specs, &taps, deps);
+    let start = |spec: &PipelineSpec| rule(rules, spec.clone(), specs, &taps, deps, clocks);
     Built { rules: pipelines.iter().map(start).collect(), transports: opened }
 }
 
@@ -174,7 +182,7 @@ async fn run_transport(
     let opened = deps.transports.open(spec)?;
     let _open = tap.open(opened.sink, OpenedAs { local_addr: opened.local_addr, route: opened.route });
     let now = tokio::time::Instant::now().into_std();
-    let dispatch = Dispatch::new(Arc::clone(tap), context.clone(), Arc::clone(&deps.clock), now);
+    let dispatch = Dispatch::new(Arc::clone(tap), context.clone(), now);
     opened.transport.run(Box::new(dispatch), context.cancel().clone()).await
 }
 
@@ -184,9 +192,10 @@ fn rule(
     specs: &[TransportSpec],
     taps: &[Arc<Tap>],
     deps: &Deps,
+    clocks: &Clocks,
 ) -> RunningRule {
     let name = format!("rule {}", spec.rule.rule_id);
-    let (links, task) = match env(&spec, specs, taps, deps) {
+    let (links, task) = match env(&spec, specs, taps, deps, clocks) {
         Ok(env) => {
             let env = Arc::new(env);
             let links = env.links.clone();
@@ -205,7 +214,13 @@ fn rule(
     RunningRule { spec, links, task, transports }
 }
 
-fn env(spec: &PipelineSpec, specs: &[TransportSpec], taps: &[Arc<Tap>], deps: &Deps) -> Result<Env, String> {
+fn env(
+    spec: &PipelineSpec,
+    specs: &[TransportSpec],
+    taps: &[Arc<Tap>],
+    deps: &Deps,
+    clocks: &Clocks,
+) -> Result<Env, String> {
     let tap = |id: TransportId| taps.get(id.0).cloned().ok_or_else(|| format!("no transport {}", id.0));
     let source = spec.source.map(tap).transpose()?;
     let from_udp = spec.source.is_some_and(|id| {
@@ -232,13 +247,21 @@ fn env(spec: &PipelineSpec, specs: &[TransportSpec], taps: &[Arc<Tap>], deps: &D
         let link = Link::new(Arc::clone(&spec.rule), index, Arc::clone(codec), Arc::clone(&deps.types));
         Ok(Arc::new(link))
     };
+    let clock = match &spec.rule.clock {
+        None => Arc::clone(&deps.clock),
+        Some(name) => {
+            let followed = clocks.get(name).ok_or_else(|| format!("no clock '{name}'"))?;
+            Arc::clone(&followed.clock) as Arc<dyn Clock>
+        }
+    };
     Ok(Env {
         rule: Arc::clone(&spec.rule),
         links: (0..spec.rule.links.len()).map(link).collect::<Result<Vec<_>, String>>()?,
         source,
         targets,
         adapters: deps.adapters.clone(),
-        clock: Arc::clone(&deps.clock),
+        clock,
+        clocks: clocks.clone(),
         transports: Arc::clone(&deps.transports),
     })
 }
@@ -259,6 +282,7 @@ impl RunningRule {
         RuleSnapshot {
             rule_id: self.spec.rule.rule_id.clone(),
             direction: self.spec.rule.direction,
+            clock: self.spec.rule.clock.clone(),
             state: if own == State::Running { waits_for.unwrap_or(own) } else { own },
             restarts: self.task.restarts(),
             links: self.links.iter().map(row).collect(),

@@ -6,6 +6,7 @@ mod adapters;
 mod bridge;
 mod call_in;
 mod call_out;
+mod clocks;
 mod codec;
 mod device;
 mod faults;

@@ -104,6 +104,7 @@ impl World {
             types: Arc::new(TypeRegistry::builder().build()),
             adapters: AdapterSet::new(self.adapters.clone()),
             clock: Arc::new(SystemClock),
+            clocks: Vec::new(),
             transports: Arc::clone(&self.devices) as _,
             monitor: None,
         }

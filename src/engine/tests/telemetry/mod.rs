@@ -117,6 +117,7 @@ impl Harness {
             types: Arc::new(TypeRegistry::builder().build()),
             adapters: AdapterSet::new(vec![ros]),
             clock: Arc::new(SystemClock),
+            clocks: Vec::new(),
             transports: Arc::new(HandOver(Mutex::new(Some(hand_over)))),
             monitor: None,
         };
