@@ -9,7 +9,7 @@ use std::{
 use bytes::BytesMut;
 use rostrans_core::{
     backoff::Backoff,
-    clock::{Clock, SystemClock},
+    clock::SystemClock,
     codec::Sample,
     text::{chain, excerpt},
     throttle::LogThrottle,
@@ -164,7 +164,7 @@ impl Link {
                 Ok(payload) => {
                     // Its memory is free for the next message.
                     drop(body);
-                    let sample = Sample { payload, stamp: SystemClock.stamp(Instant::now()) };
+                    let sample = Sample { payload, stamp: SystemClock::wall(Instant::now()) };
                     if latching {
                         self.subscription.deliver_latched(&self.uri, &sample);
                     } else {
