@@ -14,6 +14,7 @@ use rostrans_core::{
         AdapterError, AdapterInfo, Guard, Publisher, RosAdapter, RosVersion, SampleSink, ServiceClient,
         ServiceHandler,
     },
+    jobs::Jobs,
     topic::{Qos, ServiceSpec, TopicName, TopicSpec},
     transport::BoxFuture,
 };
@@ -30,7 +31,6 @@ use crate::{
     env::Discovery,
     graph::{Graph, Own},
     hosts::{self, Host},
-    jobs::Jobs,
     mismatch::{Mismatch, Mismatches},
     names,
     node::{self, Node},

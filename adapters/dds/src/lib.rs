@@ -33,7 +33,6 @@ mod entities;
 mod env;
 pub mod graph;
 mod hosts;
-mod jobs;
 mod mismatch;
 mod names;
 mod node;
@@ -43,7 +42,7 @@ mod topic;
 
 pub use adapter::{DdsAdapter, DdsConfig};
 pub use env::{Discovery, EnvError};
-pub use jobs::{Job, Jobs};
+pub use rostrans_core::jobs::{Job, Jobs};
 pub use rostrans_rtps::{
     DiscoveryRange, Durability, Guid, IpFamily, Liveliness, ParticipantStats, Policy, RemoteQos,
 };

@@ -13,6 +13,7 @@ pub mod emit;
 pub mod filter;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod jobs;
 pub mod param;
 pub mod plugin;
 pub mod queue;

@@ -64,7 +64,8 @@ macro_rules! adapter_tests {
     };
     ($first:path, $second:path; $($module:ident: $($test:ident)+;)+) => {
         $($(
-            #[tokio::test]
+            // As in the daemon; some libraries refuse a runtime of one thread.
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $test() {
                 $crate::$module::$test($crate::Pair::new($first, $second)).await;
             }

@@ -1,11 +1,12 @@
 //! Work that callbacks hand to an adapter's `run`.
 
-use rostrans_core::transport::BoxFuture;
 use tokio::{
     sync::{Mutex, mpsc},
     task::JoinSet,
 };
 use tracing::warn;
+
+use crate::transport::BoxFuture;
 
 /// A piece of work, such as the answer to a service request.
 pub type Job = BoxFuture<'static, ()>;
