@@ -22,12 +22,10 @@ impl TopicType {
     ///
     /// **Errors**: not in both ROS versions, or the two are too different.
     pub(crate) fn load(registry: &TypeRegistry, name: &TypeName) -> Result<Self, AdapterError> {
-        let ros2 = registry.message(name).map_err(|error| unusable(name, error))?;
-        let ros1 = registry.ros1_message(name).map_err(|error| unusable(name, error))?;
-        let transcoder = Transcoder::new(&ros2, &ros1).map_err(|error| unusable(name, error))?;
+        let (ros1, transcoder) = registry.paired_message(name).map_err(|error| unusable(name, error))?;
         Ok(Self {
             name: name.clone(),
-            ros1: name.ros1(),
+            ros1: ros1.name().ros1(),
             md5: md5_text(ros1.md5()),
             definition: Arc::clone(ros1.definition()),
             transcoder: Arc::new(transcoder),
@@ -51,15 +49,14 @@ impl ServiceType {
     ///
     /// **Errors**: as [`TopicType::load`].
     pub(crate) fn load(registry: &TypeRegistry, name: &TypeName) -> Result<Self, AdapterError> {
-        let ros2 = registry.service(name).map_err(|error| unusable(name, error))?;
-        let ros1 = registry.ros1_service(name).map_err(|error| unusable(name, error))?;
-        let pair = |ours, theirs| Transcoder::of_shapes(ours, theirs).map_err(|error| unusable(name, error));
+        let (ros1, [request, response]) =
+            registry.paired_service(name).map_err(|error| unusable(name, error))?;
         Ok(Self {
             name: name.clone(),
             ros1: name.ros1(),
             md5: md5_text(ros1.md5()),
-            request: Arc::new(pair(ros2.request().shape(), ros1.request())?),
-            response: Arc::new(pair(ros2.response().shape(), ros1.response())?),
+            request: Arc::new(request),
+            response: Arc::new(response),
         })
     }
 }

@@ -40,6 +40,13 @@ pub(crate) fn print(topology: &Topology) -> String {
             out.line(0, &format!("{text} by {}", trimmed.by));
         }
     }
+    if !topology.absent.is_empty() {
+        out.line(0, "# not in ROS 1:");
+        for absent in &topology.absent {
+            let text = format!("#   {}  (rule {}, link {})", absent.name, absent.rule_id, absent.link_name);
+            out.line(0, &format!("{text}: {}", absent.reason));
+        }
+    }
     for rule_id in &topology.disabled {
         out.line(0, &format!("# disabled: rule {rule_id} (enable: false)"));
     }

@@ -51,6 +51,15 @@ pub(crate) fn print(
         let _infallible =
             writeln!(text, "{count} {noun} switched off by the filter (--print-rules lists them)");
     }
+    if let Some(first) = topology.absent.first() {
+        let count = topology.absent.len();
+        let noun = if count == 1 { "name is" } else { "names are" };
+        let gone = if first.ros2 { "in ROS 2 alone" } else { "left out" };
+        let _infallible = writeln!(
+            text,
+            "{count} {noun} {gone}, as ROS 1 does not have their type (--print-rules lists them)"
+        );
+    }
     if !topology.disabled.is_empty() {
         let ids: Vec<_> = topology.disabled.iter().map(ToString::to_string).collect();
         let _infallible = writeln!(text, "disabled rules: {}", ids.join(", "));

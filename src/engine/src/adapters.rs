@@ -18,7 +18,7 @@ use rostrans_core::{
     transport::BoxFuture,
 };
 use thiserror::Error;
-use tracing::warn;
+use tracing::{debug, warn};
 
 use crate::supervisor::Failure;
 
@@ -165,7 +165,12 @@ impl<'a, T> Gathered<'a, T> {
         match outcome {
             Ok(made) => self.made.push(made),
             Err(source) => {
-                warn!(adapter, endpoint = self.endpoint, error = %source, "endpoint refused");
+                // The plan has told of types that one of several graphs does not have.
+                if matches!(source, AdapterError::UnknownType(_)) {
+                    debug!(adapter, endpoint = self.endpoint, error = %source, "endpoint refused");
+                } else {
+                    warn!(adapter, endpoint = self.endpoint, error = %source, "endpoint refused");
+                }
                 let endpoint = self.endpoint.to_owned();
                 self.refused = Some(EndpointError::Refused { adapter, endpoint, source });
             }

@@ -3,6 +3,7 @@
 //! ```text
 //! rules --check--> problems
 //!       --trim(filter)--> rules that still have something to do
+//!       --ros1--> the same without what a module has for ROS 2 alone, where only ROS 1 is joined
 //!       --loops--> problems of what would come back for ever
 //!       --merge--> one transport per socket or port, pipelines and routes bound to it
 //! ```
@@ -14,6 +15,7 @@ mod bridge;
 mod check;
 mod loops;
 mod merge;
+mod ros1;
 mod trim;
 
 use std::{collections::HashMap, net::IpAddr, sync::Arc};
@@ -74,6 +76,8 @@ pub fn plan(rules: Vec<ForwardRule>, cx: &PlanContext<'_>) -> Result<Planned, Ve
     let mut topology =
         Topology { disabled: disabled.into_iter().map(|rule| rule.rule_id).collect(), ..Topology::default() };
     let kept = enabled.into_iter().filter_map(|rule| trim::rule(rule, cx.filter, &mut topology.trimmed));
+    let mut known = ros1::Known::default();
+    let kept = kept.filter_map(|rule| ros1::rule(rule, cx, &mut known, &mut topology.absent, &mut problems));
     let kept: Vec<ForwardRule> = kept.collect();
     loops::find(&kept, cx.codecs, cx.own_addresses, &mut problems);
     merge::rules(kept, cx.codecs, &mut topology, &mut problems);

@@ -24,6 +24,8 @@ pub struct Topology {
     pub hubs: Vec<HubSpec>,
     /// Topics, services and links taken out by the blacklist filter.
     pub trimmed: Vec<Trimmed>,
+    /// Topics and services that cannot be in a joined ROS 1 graph.
+    pub absent: Vec<Absent>,
     /// Rules with `enable: false`.
     pub disabled: Vec<RuleId>,
 }
@@ -81,6 +83,21 @@ pub enum LinkTarget {
     Udp(SocketAddr),
     /// A serial transport (shared with the rules that read it).
     Serial(TransportId),
+}
+
+/// A topic or service whose type ROS 1 does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absent {
+    /// The rule.
+    pub rule_id: RuleId,
+    /// Its link.
+    pub link_name: String,
+    /// The topic or service.
+    pub name: String,
+    /// Why its type cannot be used.
+    pub reason: String,
+    /// Whether it is in a ROS 2 graph.
+    pub ros2: bool,
 }
 
 /// Something the filter took out.

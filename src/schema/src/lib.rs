@@ -35,6 +35,7 @@ mod near;
 mod parse;
 mod registry;
 mod rihs01;
+mod ros1;
 mod shape;
 mod source;
 mod transcode;

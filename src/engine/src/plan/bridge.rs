@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rostrans_core::{
-    adapter::Fabric,
+    adapter::{Fabric, RosVersion},
     codec::Role,
     diag::Diagnostic,
     rule::{Direction, Ends, ForwardRule, LinkConfig, RosSelector, Source},
@@ -48,15 +48,21 @@ pub(super) fn rule(rule: &ForwardRule, cx: &PlanContext<'_>, problems: &mut Vec<
     }
     let both_ends = |graph: &&Fabric| means(from, **graph) && means(to, **graph);
     let both_ways = cx.adapters.iter().filter(both_ends).count() > 1;
+    let of_ros2 = |graph: &&Fabric| graph.version() == RosVersion::Ros2;
+    let needs_ros1 = !cx
+        .adapters
+        .iter()
+        .filter(of_ros2)
+        .any(|a| cx.adapters.iter().filter(of_ros2).any(|b| a != b && means(from, *a) && means(to, *b)));
     for link in &rule.links {
-        self::link(rule, link, both_ways, cx, problems);
+        self::link(rule, link, (both_ways, needs_ros1), cx, problems);
     }
 }
 
 fn link(
     rule: &ForwardRule,
     link: &LinkConfig,
-    both_ways: bool,
+    (both_ways, needs_ros1): (bool, bool),
     cx: &PlanContext<'_>,
     problems: &mut Vec<Diagnostic>,
 ) {
@@ -69,6 +75,8 @@ fn link(
         Some(topic) => {
             if let Err(unknown) = cx.types.message(&topic.msg_type) {
                 error(&format!("topic '{}': {}", topic.name, chain(&unknown)), "");
+            } else if needs_ros1 && let Err(other) = cx.types.paired_message(&topic.msg_type) {
+                error(&format!("topic '{}' cannot be in ROS 1: {}", topic.name, chain(&other)), "");
             }
         }
     }

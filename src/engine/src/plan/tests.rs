@@ -4,6 +4,7 @@ mod bridge;
 mod diagnostics;
 mod fixture;
 mod network;
+mod ros1;
 mod talk;
 
 use fixture::*;
