@@ -96,6 +96,20 @@ impl ZenohConfig {
         )))
     }
 
+    /// Whether everything in it can be used; opens nothing.
+    ///
+    /// **Errors**: bad node name, a file that cannot be read, or a setting that Zenoh does not know. A remedy may follow a
+    /// semicolon.
+    pub fn check(&self) -> Result<(), String> {
+        let checked = self.full_name().and_then(|_| self.session().map(drop));
+        checked.map_err(|error| match error {
+            AdapterError::Io { context, source } if source.kind() != io::ErrorKind::InvalidInput => {
+                format!("{context}: {source}")
+            }
+            other => other.to_string(),
+        })
+    }
+
     /// The mode, and the configuration of a session.
     ///
     /// **Errors**: a file that cannot be read, or a setting that Zenoh does not know.
@@ -192,8 +206,24 @@ fn invalid(context: String) -> AdapterError {
 }
 
 /// Zenoh's refusal as an adapter error.
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 pub(crate) fn refused(context: String, error: zenoh::Error) -> AdapterError {
-    AdapterError::Io { context, source: io::Error::other(error) }
+    AdapterError::Io { context, source: io::Error::other(reason(&error.to_string())) }
+}
+
+/// Zenoh's text without the places in its source, ` at <path>.rs:<line>.`, that it puts behind each sentence.
+fn reason(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for part in text.split(" at ") {
+        let place = part.split_once(".rs:");
+        let rest = place.map(|(_, line)| line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'));
+        let rest = rest.unwrap_or(part);
+        if !kept.is_empty() && place.is_none() {
+            kept.push_str(" at ");
+        }
+        kept.push_str(rest);
+    }
+    kept.trim().to_owned()
 }
 
 #[cfg(test)]
@@ -246,6 +276,20 @@ mod tests {
         assert!(session(&with_parameters).starts_with(r#"peer ["tcp/10.0.0.2:1"]"#));
         assert!(session(&overridden).starts_with(r#"router ["tcp/10.0.0.2:1"] ["tcp/[::1]:0"]"#));
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn places_in_zenohs_source_are_left_out_of_its_reasons() {
+        for (text, says) in [
+            ("no such file at /a/zenoh-1.0/src/b.rs:12.", "no such file"),
+            (
+                "no at all at /a.rs:1. - Caused by port in use at C:\\b.rs:33.",
+                "no at all - Caused by port in use",
+            ),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(reason(text), says);
+        }
     }
 
     #[test]

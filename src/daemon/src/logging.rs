@@ -43,11 +43,20 @@ pub(crate) fn filter(settings: &Settings, env: Env<'_>) -> Result<EnvFilter, Dia
     })
 }
 
+/// Modules that are quiet unless asked.
+const QUIET: &str = "zenoh=error";
+
 /// Switches logging on for the rest of the program: to standard error, and to `log_dir` if it can be written.
 ///
 /// Returns what a person should know about the file.
 pub(crate) fn start(settings: &Settings, env: Env<'_>) -> Option<Diagnostic> {
-    let Ok(filter) = filter(settings, env) else { return None };
+    let Ok(mut filter) = filter(settings, env) else { return None };
+    // Zenoh tells what it does in its own words, and the adapter what of it matters.
+    if !filter.to_string().contains("zenoh")
+        && let Ok(quiet) = QUIET.parse()
+    {
+        filter = filter.add_directive(quiet);
+    }
     let json = settings.text("log_format") == "json";
     let mut warning = None;
     let dir = settings.text("log_dir");

@@ -85,6 +85,27 @@ pub(crate) const CORE: &[ParamDef] = &[
         doc: "How service calls find their responses over DDS; 'auto' speaks with each node as its DDS does.",
     },
     ParamDef {
+        key: "zenoh_mode",
+        kind: ParamKind::Choice(&["auto", "peer", "client", "router"]),
+        default: "auto",
+        unit: None,
+        doc: "Part to play in Zenoh: peer as ROS nodes do, client of one router, or router for other nodes; 'auto' is what ZENOH_SESSION_CONFIG_URI says, else peer.",
+    },
+    ParamDef {
+        key: "zenoh_connect",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "Zenoh routers or peers to connect to, as in tcp/192.168.1.5:7447, separated by commas; empty means the configuration file's, else tcp/localhost:7447, and none for a router.",
+    },
+    ParamDef {
+        key: "zenoh_listen",
+        kind: ParamKind::Text,
+        default: "",
+        unit: None,
+        doc: "Where to take Zenoh connections; empty means the configuration file's, else port 7447 of all interfaces for a router, localhost for a peer.",
+    },
+    ParamDef {
         key: "node_name",
         kind: ParamKind::Text,
         default: "rostrans",

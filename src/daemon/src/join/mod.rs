@@ -5,6 +5,8 @@
 
 mod dds;
 mod ros1;
+#[cfg(feature = "zenoh")]
+mod zenoh;
 
 use std::sync::Arc;
 
@@ -20,7 +22,12 @@ use rostrans_schema::TypeRegistry;
 use crate::load::Env;
 
 /// Those of this build.
-pub(crate) const BUILT_IN: &[Fabric] = &[Fabric::Ros1, Fabric::Dds];
+pub(crate) const BUILT_IN: &[Fabric] = &[
+    Fabric::Ros1,
+    Fabric::Dds,
+    #[cfg(feature = "zenoh")]
+    Fabric::Zenoh,
+];
 
 /// Those of ROS 2 by the name that `ros2_transport` has for them.
 const ROS2: [(&str, Fabric); 3] = [("dds", Fabric::Dds), ("zenoh", Fabric::Zenoh), ("r2r", Fabric::R2r)];
@@ -29,7 +36,7 @@ const ROS2: [(&str, Fabric); 3] = [("dds", Fabric::Dds), ("zenoh", Fabric::Zenoh
 fn remedy(fabric: Fabric) -> &'static str {
     match fabric {
         Fabric::Ros1 => "write ros_version=ros2",
-        Fabric::Zenoh => "Zenoh arrives in a later version; write ros2_transport=dds",
+        Fabric::Zenoh => "build it with '--features zenoh', or write ros2_transport=dds",
         Fabric::R2r => "r2r arrives in a later version; write ros2_transport=dds",
         Fabric::Dds => "write ros2_transport=dds",
     }
@@ -72,6 +79,10 @@ pub(crate) fn choose(
     }
     if ros2 {
         transports(settings, env, built_in, &mut fabrics, &mut why, problems);
+        #[cfg(feature = "zenoh")]
+        if fabrics.contains(&Fabric::Zenoh) {
+            zenoh::check(settings, env, problems);
+        }
     }
     Choice { fabrics, why: why.join(", ") }
 }
@@ -160,6 +171,9 @@ pub(crate) fn open(choice: &Choice, cx: &Joining<'_>) -> Result<Vec<Arc<dyn RosA
     let open = |fabric: &Fabric| match fabric {
         Fabric::Dds => dds::open(cx),
         Fabric::Ros1 => ros1::open(cx),
+        #[cfg(feature = "zenoh")]
+        Fabric::Zenoh => zenoh::open(cx),
+        #[cfg(not(feature = "zenoh"))]
         Fabric::Zenoh => Err(AdapterError::Unsupported { adapter: "zenoh", what: "this build" }),
         Fabric::R2r => Err(AdapterError::Unsupported { adapter: "r2r", what: "this build" }),
     };

@@ -75,5 +75,23 @@ fn what_is_not_there_is_refused_with_a_remedy() {
     insta::assert_snapshot!(chosen(&[("ros2_transport", "zenho")], &[], ALL), @"; command line: invalid value 'zenho' for 'ros2_transport'; did you mean 'zenoh'?");
     insta::assert_snapshot!(chosen(&[("ros2_transport", "dds,r2r")], &[], dds), @"dds; command line: ros2_transport=r2r is not in this rostrans; r2r arrives in a later version; write ros2_transport=dds");
     insta::assert_snapshot!(chosen(&[("ros_version", "all")], &[], dds), @"dds; command line: ROS 1 is not in this rostrans; write ros_version=ros2");
-    insta::assert_snapshot!(chosen(&[], &[("RMW_IMPLEMENTATION", "rmw_zenoh_cpp")], dds), @"dds; environment: RMW_IMPLEMENTATION=rmw_zenoh_cpp, but this rostrans has no Zenoh and joins over DDS: Zenoh nodes will not see it; Zenoh arrives in a later version; write ros2_transport=dds");
+    insta::assert_snapshot!(chosen(&[], &[("RMW_IMPLEMENTATION", "rmw_zenoh_cpp")], dds), @"dds; environment: RMW_IMPLEMENTATION=rmw_zenoh_cpp, but this rostrans has no Zenoh and joins over DDS: Zenoh nodes will not see it; build it with '--features zenoh', or write ros2_transport=dds");
+}
+
+#[cfg(feature = "zenoh")]
+#[test]
+fn what_zenoh_cannot_use_is_refused_where_it_was_said() {
+    let zenoh = ("ros2_transport", "zenoh");
+    let udp = [zenoh, ("zenoh_connect", "tcp/localhost:7447, udp/robot:7447")];
+    insta::assert_snapshot!(chosen(&udp, &[], ALL), @"zenoh; command line: invalid Zenoh endpoint 'udp/robot:7447'; write tcp/HOST:PORT, as in tcp/192.168.1.5:7447");
+    let file = [("ZENOH_SESSION_CONFIG_URI", "file:///no/such.json5")];
+    let text = chosen(&[zenoh], &file, ALL);
+    assert!(
+        text.starts_with("zenoh; environment: cannot use Zenoh's configuration '/no/such.json5': "),
+        "{text}"
+    );
+    let setting = [("ZENOH_CONFIG_OVERRIDE", "mode")];
+    insta::assert_snapshot!(chosen(&[zenoh], &setting, ALL), @"zenoh; environment: ZENOH_CONFIG_OVERRIDE: 'mode' is no setting; write key=value;key=value");
+    // Not of interest over DDS.
+    assert_eq!(chosen(&[], &setting, ALL), "dds");
 }

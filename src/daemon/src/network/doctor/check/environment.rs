@@ -54,7 +54,7 @@ pub(super) fn ros(facts: &Facts) -> Vec<Finding> {
         Some(rmw @ "rmw_zenoh_cpp") => found.push(Finding::problem(
             "rmw",
             format!("RMW_IMPLEMENTATION={rmw}: nodes with it speak Zenoh, which DDS programs do not hear"),
-            "use rmw_fastrtps_cpp or rmw_cyclonedds_cpp",
+            "let rostrans join over Zenoh too (ros2_transport=all), or use rmw_fastrtps_cpp or rmw_cyclonedds_cpp",
         )),
         Some(rmw) => found.push(Finding::warning(
             "rmw",
