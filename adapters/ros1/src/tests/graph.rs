@@ -306,3 +306,23 @@ fn bad_settings_are_refused_before_anything_is_opened() {
     let error = crate::Ros1Adapter::new(&bad).err().unwrap().to_string();
     assert_eq!(error, "invalid ROS_MASTER_URI 'nowhere'; use http://HOST:11311");
 }
+
+#[tokio::test]
+async fn subscription_that_was_dropped_is_gone_and_another_of_its_topic_stays() {
+    let master = Master::start();
+    let mut nodes = Nodes::default();
+    let (a, b) = (nodes.run(&master.uri, "a"), nodes.run(&master.uri, "b"));
+    let publisher = a.advertise(&text("/t")).await.unwrap();
+    let (first, second) = (Seen::default(), Seen::default());
+    let one = b.subscribe(&text("/t"), first.sink()).await.unwrap();
+    let two = b.subscribe(&text("/t"), second.sink()).await.unwrap();
+    eventually("matched", || publisher.matched() == 1).await;
+    publisher.publish(RosTime::default(), &cdr(1)).unwrap();
+    eventually("heard by both", || first.tags() == [1] && second.tags() == [1]).await;
+    drop(one);
+    publisher.publish(RosTime::default(), &cdr(2)).unwrap();
+    eventually("heard by the other", || second.tags() == [1, 2]).await;
+    assert_eq!(first.tags(), [1]);
+    drop(two);
+    eventually("withdrawn", || master.counts() == (1, 0, 0) && publisher.matched() == 0).await;
+}

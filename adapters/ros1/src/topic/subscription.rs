@@ -223,11 +223,12 @@ impl Drop for Withdraw {
                 let mut sinks = lock(&subscription.sinks);
                 let mut gone = false;
                 // The same sink may be subscribed twice: one of them goes.
-                let others = sinks
-                    .all
-                    .iter()
-                    .filter(|sink| gone || !std::mem::replace(&mut gone, sink.is(&self.sink)));
-                let others: Arc<[Sink]> = others.cloned().collect();
+                let stays = |sink: &&Sink| {
+                    let is_it = !gone && sink.is(&self.sink);
+                    gone |= is_it;
+                    !is_it
+                };
+                let others: Arc<[Sink]> = sinks.all.iter().filter(stays).cloned().collect();
                 sinks.all = others;
                 sinks.all.is_empty()
             };
