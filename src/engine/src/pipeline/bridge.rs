@@ -154,10 +154,12 @@ impl Lane {
             (Some(given), _) => Some(given),
             (None, Some(offers)) => agreed(&offers).or(current),
             // Only a subscription can tell; this one gets something from every publisher.
-            (None, None) => current.or(Some(match self.source.info().version {
-                RosVersion::Ros1 => Qos::reliable(),
-                RosVersion::Ros2 => Qos::sensor_data().with_depth(DEPTH),
-            })),
+            (None, None) => current.or_else(|| {
+                Some(match self.source.info().version {
+                    RosVersion::Ros1 => Qos::reliable(),
+                    RosVersion::Ros2 => Qos::sensor_data().with_depth(DEPTH),
+                })
+            }),
         };
         let Some(wanted) = wanted.filter(|wanted| !current.is_some_and(|qos| serves(qos, *wanted))) else {
             return Ok(());
