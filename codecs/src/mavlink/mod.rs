@@ -28,6 +28,7 @@ mod link;
 mod local_position;
 mod mission;
 pub mod mode;
+mod monotonic;
 mod pace;
 mod param;
 mod parts;

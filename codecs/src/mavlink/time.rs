@@ -19,6 +19,7 @@ use rostrans_msgs::{mavros_msgs::msg::TimesyncStatus, sensor_msgs::msg::TimeRefe
 use super::{
     DecodeOnly,
     dialect::{Heartbeat, Message, SystemTime, Timesync},
+    monotonic::monotonic_ns,
     pace::Pace,
     relay::topic,
     ros,
@@ -387,18 +388,6 @@ impl TimeDecoder {
             out.publish(TIME_REFERENCE, stamp, &self.reference);
         }
     }
-}
-
-/// Nanoseconds since this computer booted; `None` where that clock cannot be read.
-#[cfg(unix)]
-fn monotonic_ns() -> Option<i64> {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    i64::try_from(Duration::try_from(time).ok()?.as_nanos()).ok()
-}
-
-#[cfg(not(unix))]
-fn monotonic_ns() -> Option<i64> {
-    None
 }
 
 const TICK: Duration = Duration::from_millis(100);

@@ -14,7 +14,7 @@ use rostrans_cdr::CdrBytes;
 use rostrans_codecs::mavlink::dialect::Message;
 use rostrans_core::{
     adapter::{PublishError, Publisher},
-    clock::{Clock, NoTime, RosTime, Stamped},
+    clock::{Clock, RosTime, Stamped},
     codec::{
         CallId, Codec, CodecContext, CodecError, CodecInfo, DecodeError, Decoder, EncodeError, Port, Sample,
         ServiceInfo,
@@ -31,10 +31,12 @@ use rostrans_mavlink::Packet;
 use rostrans_schema::{TypeName, TypeRegistry};
 use serde_json::Value;
 
+mod clock;
 mod frame;
 mod json;
 mod lines;
 
+use self::clock::TestClock;
 pub(crate) use frame::{heartbeat, hex, v1, v2, v2_raw, zero};
 pub(crate) use json::{assert_close, assert_has, numbers};
 pub(crate) use lines::{all_lines, lines};
@@ -379,27 +381,5 @@ impl ByteSink for Outbox {
     fn try_send(&self, frame: &[u8], to: Option<SocketAddr>) -> Result<(), SendError> {
         self.0.lock().unwrap().push((to, frame.to_vec()));
         Ok(())
-    }
-}
-
-struct TestClock {
-    start: Instant,
-    /// Nanoseconds by which it was set.
-    set_ns: i64,
-    /// Of a simulated clock: how often it was set, if it has a time.
-    epoch: Option<Option<u32>>,
-}
-
-impl Clock for TestClock {
-    fn time(&self, at: Instant) -> Result<RosTime, NoTime> {
-        if self.epoch == Some(None) {
-            return Err(NoTime::Closed);
-        }
-        let passed = at.saturating_duration_since(self.start).as_nanos();
-        Ok(RosTime { ns: START_NS + self.set_ns + i64::try_from(passed).unwrap() })
-    }
-
-    fn epoch(&self) -> Option<u32> {
-        self.epoch.map(Option::unwrap_or_default)
     }
 }

@@ -10,11 +10,13 @@
 //! wall time. [`SimClock`] answers with the time of a simulator, as far as its follower knows it; where it does not,
 //! there is no time, and nothing is published. Timeouts, rates and watchdogs never ask a clock.
 
+mod event;
 mod follower;
 mod record;
 mod sim;
 mod spec;
 pub(crate) mod stamping;
+mod tuning;
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -23,10 +25,11 @@ use rostrans_cdr::{CdrBytes, HEADER_LEN};
 use thiserror::Error;
 
 pub use self::{
-    follower::{Event, Fallback, Lost, Project, State, Tuning},
+    event::{Event, State},
     sim::{ClockSnapshot, SimClock},
     spec::{Authority, ClockName, ClockOutput, ClockSource, ClockSpec},
     stamping::{Implausible, StampPolicy, Stamped, Stamping, Window},
+    tuning::{Fallback, Lost, Project, Tuning},
 };
 
 /// A ROS stamp: nanoseconds since the zero of its clock.

@@ -1,5 +1,6 @@
 //! Rates for people: what moved on each link since the last look.
 
+mod clocks;
 mod rates;
 mod report;
 
@@ -8,7 +9,10 @@ use std::{fmt, sync::Arc, time::Duration};
 use tokio::time::{self, Instant, MissedTickBehavior};
 use tracing::info;
 
-pub use self::rates::{ClockRates, LinkRates, Rates, RouteRates, TransportRates};
+pub use self::{
+    clocks::ClockRates,
+    rates::{LinkRates, Rates, RouteRates, TransportRates},
+};
 use crate::{
     running::Parts,
     supervisor::{OnExit, Supervisor},

@@ -3,12 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use rostrans_core::{
-    clock::ClockSnapshot,
     rule::{Direction, LinkName, RuleId},
     stats::LinkSnapshot,
 };
 use rostrans_transport::{RouteSnapshot, router::FlowSnapshot};
 
+use super::ClockRates;
 use crate::{
     running::{LinkRow, RuleSnapshot, Snapshot, TransportSnapshot},
     supervisor::State,
@@ -99,23 +99,6 @@ pub struct RouteRates {
     pub errors: u64,
 }
 
-/// One clock's row; counts are sums over the links whose stamps are of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClockRates {
-    /// The clock, with the time of its newest sample, that sample's age, rate, offset and epoch.
-    pub clock: ClockSnapshot,
-    /// Samples heard.
-    pub in_hz: f64,
-    /// Messages and frames that came while it had no time.
-    pub gated: u64,
-    /// Messages from before it was set back.
-    pub stale_epoch: u64,
-    /// Stamps too far from the time of receipt.
-    pub implausible: u64,
-    /// Stamps before 0 or after 2038.
-    pub out_of_range: u64,
-}
-
 impl Rates {
     /// The rates between two snapshots of the same run.
     pub fn between(before: &Snapshot, now: &Snapshot) -> Self {
@@ -147,7 +130,8 @@ impl Rates {
         }
         for (index, clock) in now.clocks.iter().enumerate() {
             let old = before.clocks.get(index).map_or(0, |old| old.samples);
-            rates.clocks.push(per.clock(clock, old, &now.rules));
+            let in_hz = per.rate(old, clock.samples);
+            rates.clocks.push(ClockRates::of(clock, in_hz, &now.rules));
         }
         rates
     }
@@ -186,21 +170,6 @@ impl PerSecond {
             limited: counters.dropped_rate,
             errors: errors(counters),
             idle,
-        }
-    }
-
-    fn clock(&self, clock: &ClockSnapshot, old: u64, rules: &[RuleSnapshot]) -> ClockRates {
-        let rules = || rules.iter().filter(|rule| rule.clock.as_ref() == Some(&clock.name));
-        let sum = |count: fn(&LinkSnapshot) -> u64| {
-            rules().flat_map(|rule| &rule.links).map(|row| count(&row.counters)).sum()
-        };
-        ClockRates {
-            clock: clock.clone(),
-            in_hz: self.rate(old, clock.samples),
-            gated: sum(|link| link.gated),
-            stale_epoch: sum(|link| link.stale_epoch),
-            implausible: sum(|link| link.implausible),
-            out_of_range: sum(|link| link.out_of_range),
         }
     }
 
@@ -290,7 +259,7 @@ fn errors(counters: &LinkSnapshot) -> u64 {
 pub(super) mod tests {
     use std::{net::SocketAddr, time::Instant};
 
-    use rostrans_core::clock::{RosTime, State as ClockState};
+    use rostrans_core::clock::{ClockSnapshot, RosTime, State as ClockState};
     use rostrans_transport::router::EndpointSnapshot;
 
     use super::*;

@@ -7,7 +7,10 @@ use std::{
 
 use tracing::info;
 
-use super::rates::{ClockRates, LinkRates, Rates, RouteRates, TransportRates};
+use super::{
+    ClockRates,
+    rates::{LinkRates, Rates, RouteRates, TransportRates},
+};
 
 impl Rates {
     /// Logs one event per row, a field for each figure.
@@ -52,23 +55,7 @@ impl Rates {
                 "route rates"
             );
         }
-        for row in &self.clocks {
-            info!(
-                clock = %row.clock.name,
-                clock_state = row.clock.state.as_str(),
-                in_hz = row.in_hz,
-                clock_samples = row.clock.samples,
-                clock_age_s = row.clock.age.map(|age| age.as_secs_f64()),
-                offset_ns = row.clock.offset_ns,
-                real_time_factor = row.clock.rate,
-                epoch = row.clock.epoch,
-                gated = row.gated,
-                stale_epoch = row.stale_epoch,
-                implausible_stamp = row.implausible,
-                time_out_of_range = row.out_of_range,
-                "clock"
-            );
-        }
+        self.clocks.iter().for_each(ClockRates::log_fields);
     }
 
     fn total(&self) -> [String; 11] {
@@ -119,23 +106,9 @@ impl fmt::Display for Rates {
             f.write_char('\n')?;
             table(f, titles, self.routes.iter().map(RouteRates::cells), 2)?;
         }
-        let titles = [
-            "clock",
-            "state",
-            "in/s",
-            "time s",
-            "age",
-            "offset s",
-            "speed",
-            "epoch",
-            "gated",
-            "stale",
-            "implausible",
-            "out of range",
-        ];
         if !self.clocks.is_empty() {
             f.write_char('\n')?;
-            table(f, titles, self.clocks.iter().map(ClockRates::cells), 2)?;
+            table(f, ClockRates::TITLES, self.clocks.iter().map(ClockRates::cells), 2)?;
         }
         Ok(())
     }
@@ -191,34 +164,6 @@ impl RouteRates {
             tenths(self.to_hz),
             tenths(self.to_kbytes_s),
             self.errors.to_string(),
-        ]
-    }
-}
-
-impl ClockRates {
-    fn cells(&self) -> [String; 12] {
-        let clock = &self.clock;
-        let seconds = |ns: Option<i64>| {
-            ns.map_or_else(String::new, |ns| {
-                format!(
-                    "{:.3}",
-                    Duration::from_nanos(ns.unsigned_abs()).as_secs_f64() * if ns < 0 { -1.0 } else { 1.0 }
-                )
-            })
-        };
-        [
-            clock.name.to_string(),
-            clock.state.as_str().to_owned(),
-            tenths(self.in_hz),
-            seconds(clock.sim.map(|sim| sim.ns)),
-            clock.age.map_or_else(|| "never".to_owned(), |age| format!("{} ms", age.as_millis())),
-            seconds(clock.offset_ns),
-            format!("{:.2}", clock.rate),
-            clock.epoch.to_string(),
-            self.gated.to_string(),
-            self.stale_epoch.to_string(),
-            self.implausible.to_string(),
-            self.out_of_range.to_string(),
         ]
     }
 }
