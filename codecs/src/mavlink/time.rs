@@ -287,10 +287,9 @@ impl TimeDecoder {
     fn timesync(&mut self, packet: &Packet<'_>, received: Instant, out: &mut Emit<'_>) {
         let m = Timesync::decode(packet.payload);
         let (sysid, compid) = self.uas.own_ids();
-        let echo = (packet.sysid, packet.compid) == (sysid, compid);
         let for_us = (m.target_system == 0 || m.target_system == sysid)
             && (m.target_component == 0 || m.target_component == compid);
-        if echo || !for_us {
+        if (packet.sysid, packet.compid) == (sysid, compid) || !for_us {
             return;
         }
         if m.tc1 == 0 {
@@ -393,7 +392,7 @@ impl TimeDecoder {
 const TICK: Duration = Duration::from_millis(100);
 /// A step of our own clock, not its being slewed.
 const JUMP_NS: i64 = 200_000_000;
-/// Requests in a row without an answer that are worth a word.
+/// So many requests in a row without an answer are worth a word.
 const UNANSWERED: u32 = 300;
 /// Messages overtake each other by less than this; a restart sets the clock back by more.
 const REBOOT_MARGIN_MS: u32 = 1000;

@@ -15,6 +15,8 @@ pub enum Exit {
     Usage,
     /// Something needed is not available: with `strict` a port, device or adapter; else every rule.
     Unavailable,
+    /// A simulated clock has not come, and wall time shall not do.
+    NoClock,
     /// A configuration file or rule is wrong, or every rule is off.
     Config,
     /// A second signal, half a second or more after the first, cut the shutdown short.
@@ -23,7 +25,7 @@ pub enum Exit {
 
 impl Exit {
     /// Every exit with its meaning, for `--help`.
-    pub(crate) const ALL: [(Self, &'static str); 7] = [
+    pub(crate) const ALL: [(Self, &'static str); 8] = [
         (Self::Ok, "stopped by SIGINT, SIGTERM or SIGHUP, or printed what was asked for"),
         (Self::Problem, "graph: some endpoints shown cannot talk to each other; doctor: a problem was found"),
         (Self::NotFound, "graph: nobody is there, or not what was asked for"),
@@ -32,6 +34,7 @@ impl Exit {
             Self::Unavailable,
             "with --strict: a port, device or adapter is not available; without: nothing works",
         ),
+        (Self::NoClock, "a simulated clock with 'fallback: fail' did not come in time"),
         (Self::Config, "a configuration file or rule is wrong, or no rule is enabled; nothing was started"),
         (
             Self::Aborted,
@@ -47,6 +50,7 @@ impl Exit {
             Self::NotFound => 2,
             Self::Usage => 64,
             Self::Unavailable => 69,
+            Self::NoClock => 75,
             Self::Config => 78,
             Self::Aborted => 130,
         }

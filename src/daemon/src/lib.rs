@@ -85,6 +85,7 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
     let mut problems = Vec::new();
     let loaded = load::load(request, plugins, &codecs, &variable, &mut problems);
     let choice = join::choose(&loaded.settings, &variable, join::BUILT_IN, &mut problems);
+    load::clocks::check_graphs(&loaded.clocks, &choice.fabrics, &mut problems);
     // Without them, loops by way of an interface's address are not found; that is no reason not to run.
     let own: Vec<_> = rostrans_net::interfaces().unwrap_or_default().into_iter().map(|i| i.addr).collect();
     let cx = PlanContext {
@@ -120,7 +121,7 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
         }
         Action::PrintRules => {
             report(&problems);
-            print(&print_rules::print(&topology))
+            print(&(print_rules::clocks(&loaded.clocks) + &print_rules::print(&topology)))
         }
         _ => {
             problems.extend(logging::start(&loaded.settings, &variable));
@@ -134,6 +135,7 @@ fn work(request: &Request, plugins: &[Box<dyn Plugin>]) -> Exit {
             run::run(&run::Job {
                 settings: &loaded.settings,
                 topology: &topology,
+                clocks: &loaded.clocks,
                 codecs,
                 types,
                 choice: &choice,

@@ -3,6 +3,7 @@
 //! Nothing here opens a socket. Every problem of every file is collected; what could be read is returned beside
 //! them, so that one run of `--check` finds as much as possible.
 
+pub(crate) mod clocks;
 pub mod ini;
 mod mavros;
 mod text;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rostrans_adapter_dds::{Discovery, EnvError};
 use rostrans_core::{
+    clock::ClockSpec,
     diag::{Diagnostic, Origin},
     filter::TopicFilter,
     param::{ParamSet, Settings},
@@ -21,7 +23,7 @@ use rostrans_core::{
     topic::TopicName,
 };
 
-use self::ini::PluginOrder;
+use self::{clocks::Said, ini::PluginOrder};
 use crate::{cli::Request, logging, params};
 
 /// An environment variable's value, if it is set and not empty.
@@ -36,6 +38,8 @@ pub struct Loaded {
     pub filter: TopicFilter,
     /// The rules of the YAML files, then those of each plugin.
     pub rules: Vec<ForwardRule>,
+    /// The simulated clocks that they use.
+    pub clocks: Vec<ClockSpec>,
     /// The files that were read.
     pub files: Vec<PathBuf>,
     /// Names of the plugins that are on.
@@ -83,10 +87,12 @@ pub fn load(
     if rules_files.is_empty() {
         rules_files.extend(named_file(&settings, "ros_trans_config"));
     }
-    let mut rules = Vec::new();
+    let (mut rules, mut said) = (Vec::new(), Said::default());
     for path in rules_files {
         if let Some((path, text)) = read(Some(path), problems) {
-            rules.append(&mut yaml::rules(&path, &text, codecs, problems));
+            let mut file = yaml::read(&path, &text, codecs, problems);
+            rules.append(&mut file.rules);
+            said.add(file.clocks, problems);
         }
     }
     let order = match read(named_file(&settings, "plugins_config"), problems) {
@@ -104,7 +110,8 @@ pub fn load(
             Err(mut found) => problems.append(&mut found),
         }
     }
-    Loaded { settings, filter, rules, files, plugins: on }
+    let clocks = said.resolve(&settings, env, codecs, &mut rules, problems);
+    Loaded { settings, filter, rules, clocks, files, plugins: on }
 }
 
 /// Read when `-c` is not given.

@@ -120,6 +120,13 @@ pub(crate) const CORE: &[ParamDef] = &[
         doc: "Namespace of the node, in ROS 1 ROS_NAMESPACE unless given; names in rules are absolute and stay as they are.",
     },
     ParamDef {
+        key: "use_sim_time",
+        kind: ParamKind::Bool,
+        default: "false",
+        unit: None,
+        doc: "Stamp with the simulated time of '/clock', or of the rules file's clock; ROSTRANS_USE_SIM_TIME=1 means the same. See docs/time.md.",
+    },
+    ParamDef {
         key: "enable_monitor",
         kind: ParamKind::Bool,
         default: "false",

@@ -13,7 +13,10 @@ use rostrans_engine::topology::{Device, RouteSpec, Topology, TransportSpec};
 
 use crate::qos;
 
+mod clock;
 mod hub;
+
+pub(crate) use self::clock::clocks;
 
 /// Prints a topology.
 pub(crate) fn print(topology: &Topology) -> String {
@@ -76,6 +79,7 @@ fn rule(out: &mut Out, rule: &ForwardRule) {
             out.field(4, key, graphs.as_str());
         }
     }
+    clock::stamps(out, rule);
     match &rule.source {
         Source::Udp(bind) => device(out, &Device::Udp(bind.clone())),
         Source::Serial(spec) => device(out, &Device::Serial(spec.clone())),

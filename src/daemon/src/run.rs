@@ -9,7 +9,7 @@ use std::{
 
 use rostrans_core::{
     adapter::{AdapterError, AdapterInfo, RosAdapter},
-    clock::SystemClock,
+    clock::{ClockSource, ClockSpec, Fallback, SystemClock, Tuning},
     param::Settings,
     registry::CodecRegistry,
     text::chain,
@@ -38,6 +38,7 @@ use crate::{
 pub(crate) struct Job<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) topology: &'a Topology,
+    pub(crate) clocks: &'a [ClockSpec],
     pub(crate) codecs: Arc<CodecRegistry>,
     pub(crate) types: Arc<TypeRegistry>,
     /// What to join.
@@ -87,7 +88,7 @@ async fn serve(job: &Job<'_>) -> Exit {
         types: Arc::clone(&job.types),
         adapters: AdapterSet::new(adapters.clone()),
         clock: Arc::new(SystemClock),
-        clocks: Vec::new(),
+        clocks: clocks(job),
         transports: Arc::new(SystemTransports),
         monitor: monitor(job.settings),
     };
@@ -119,8 +120,25 @@ async fn serve(job: &Job<'_>) -> Exit {
             running.shutdown(BUDGET).await;
             Exit::Unavailable
         }
+        problem = running.wait_clock_failed() => {
+            error!(name = &*problem.name, reason = problem.state.problem(), "cannot go on without it");
+            running.shutdown(BUDGET).await;
+            Exit::NoClock
+        }
         signal = signals.next() => stop(running, signals, signal).await,
     }
+}
+
+/// The clocks to follow. A dry run hears none: its stamps are wall time at once, those of simulators' packets apart.
+fn clocks(job: &Job<'_>) -> Vec<ClockSpec> {
+    let mut clocks = job.clocks.to_vec();
+    for clock in clocks.iter_mut().filter(|_| job.dry_run) {
+        if let ClockSource::Topic { .. } = clock.source {
+            let (acquire_timeout, fallback) = (Duration::ZERO, Fallback::Wall);
+            clock.tuning = Tuning { acquire_timeout, fallback, ..clock.tuning };
+        }
+    }
+    clocks
 }
 
 /// How long start-up waits for everything to be open before it tells what is not.

@@ -104,13 +104,8 @@ impl Rates {
     pub fn between(before: &Snapshot, now: &Snapshot) -> Self {
         let window = now.at.saturating_duration_since(before.at);
         let per = PerSecond { seconds: window.as_secs_f64().max(1e-9) };
-        let mut rates = Self {
-            window,
-            links: Vec::new(),
-            transports: Vec::new(),
-            routes: Vec::new(),
-            clocks: Vec::new(),
-        };
+        let (links, transports, routes, clocks) = Default::default();
+        let mut rates = Self { window, links, transports, routes, clocks };
         for (index, rule) in now.rules.iter().enumerate() {
             let old = before.rules.get(index);
             let row = |(index, row): (usize, &LinkRow)| {
@@ -130,8 +125,7 @@ impl Rates {
         }
         for (index, clock) in now.clocks.iter().enumerate() {
             let old = before.clocks.get(index).map_or(0, |old| old.samples);
-            let in_hz = per.rate(old, clock.samples);
-            rates.clocks.push(ClockRates::of(clock, in_hz, &now.rules));
+            rates.clocks.push(ClockRates::of(clock, per.rate(old, clock.samples), &now.rules));
         }
         rates
     }

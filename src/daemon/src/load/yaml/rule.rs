@@ -14,23 +14,21 @@ use rostrans_core::{
 };
 
 use super::{
+    File, clock,
     fields::{Cx, Fields},
     link,
     tree::{Entry, Kind, Node},
     value,
 };
+use crate::load::clocks::Said;
 
-/// Reads a whole file: `forward_rules:` with a list, or the list alone.
-pub(super) fn rules(
-    root: &Node,
-    path: &Path,
-    codecs: &CodecRegistry,
-    problems: &mut Vec<Diagnostic>,
-) -> Vec<ForwardRule> {
+/// Reads a whole file: `forward_rules:` with a list, and `clocks:`, or the list of rules alone.
+pub(super) fn file(root: &Node, path: &Path, codecs: &CodecRegistry, problems: &mut Vec<Diagnostic>) -> File {
     let mut cx = Cx { path, codecs, problems: Vec::new() };
+    let mut clocks = Said::default();
     let list = match &root.kind {
         Kind::List(items) => items.as_slice(),
-        Kind::Map(entries) => top_level(entries, &mut cx),
+        Kind::Map(entries) => top_level(entries, &mut clocks, &mut cx),
         Kind::Scalar { .. } => {
             let message = format!("the file holds {}, not rules", root.describe());
             cx.error(root.line, message, "begin with 'forward_rules:' and a list of rules");
@@ -38,24 +36,33 @@ pub(super) fn rules(
         }
     };
     problems.append(&mut cx.problems);
-    list.iter().filter_map(|node| one(node, path, codecs, problems)).collect()
+    let rules = list.iter().filter_map(|node| one(node, path, codecs, problems)).collect();
+    File { rules, clocks }
 }
 
-fn top_level<'n>(entries: &'n [Entry], cx: &mut Cx<'_>) -> &'n [std::rc::Rc<Node>] {
+/// The keys of a file.
+const KEYS: [&str; 3] = ["forward_rules", "clocks", "default_clock"];
+
+fn top_level<'n>(entries: &'n [Entry], clocks: &mut Said, cx: &mut Cx<'_>) -> &'n [std::rc::Rc<Node>] {
     let mut list: &[_] = &[];
     for entry in entries {
         match (entry.key.as_str(), &entry.value.kind) {
+            (key, _) if entry.value.is_null() && KEYS.contains(&key) => {}
             ("forward_rules", Kind::List(items)) => list = items,
-            ("forward_rules", _) if entry.value.is_null() => {}
             ("forward_rules", _) => {
                 let message = format!("'forward_rules' must be a list, not {}", entry.value.describe());
                 cx.error(entry.line, message, "begin each rule with '- rule_id: ...'");
             }
+            ("clocks", _) => clocks.clocks = clock::clocks(entry, cx),
+            ("default_clock", _) => {
+                let name = clock::clock_name(entry, cx);
+                clocks.default = name.map(|name| (name, cx.origin(entry.line)));
+            }
             // A place for anchors, as in Compose files.
             (key, _) if key.starts_with("x-") => {}
             (key, _) => {
-                let otherwise = "allowed here: forward_rules, and 'x-...' for anchors";
-                let help = did_you_mean(key, ["forward_rules"], otherwise);
+                let otherwise = format!("allowed here: {}, and 'x-...' for anchors", KEYS.join(", "));
+                let help = did_you_mean(key, KEYS, otherwise);
                 cx.error(entry.line, format!("unknown key '{}'", excerpt(key)), help);
             }
         }
@@ -100,6 +107,7 @@ fn read(node: &Node, cx: &mut Cx<'_>) -> (Option<ForwardRule>, bool) {
         let mut end = |key| fields.take(key).and_then(|entry| value::choice(entry, &RosSelector::NAMES, cx));
         ends = Ends { from: end("from").unwrap_or_default(), to: end("to").unwrap_or_default() };
     }
+    let (clock, stamping) = clock::stamps(&mut fields, direction, cx);
     let (source, upstream) = source(&mut fields, direction, cx);
     let default_target = udp_target(&mut fields, cx);
     let links = fields.take("links");
@@ -126,6 +134,8 @@ fn read(node: &Node, cx: &mut Cx<'_>) -> (Option<ForwardRule>, bool) {
         ends,
         source,
         upstream,
+        clock,
+        stamping,
         links: read_links,
         ..ForwardRule::new(rule_id, direction, origin)
     });

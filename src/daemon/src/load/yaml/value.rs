@@ -132,7 +132,7 @@ pub(super) fn choice<T: Copy>(entry: &Entry, words: &[(&str, T)], cx: &mut Cx<'_
 }
 
 /// A period such as `100ms`, `0.5 s` or, in seconds, `0.5`.
-fn period(entry: &Entry, cx: &mut Cx<'_>) -> Option<Duration> {
+pub(super) fn period(entry: &Entry, cx: &mut Cx<'_>) -> Option<Duration> {
     let text = text(entry, cx)?;
     let (number, nanoseconds) = ["ns", "us", "ms", "s"]
         .into_iter()
