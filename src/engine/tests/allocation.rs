@@ -10,7 +10,18 @@ mod telemetry;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
-    time::Instant,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::BytesMut;
+use rostrans_cdr::CdrBytes;
+use rostrans_core::{
+    adapter::{PublishError, Publisher},
+    clock::{RosTime, SimClock, StampPolicy, Stamped, Stamping, Tuning},
+    codec::Port,
+    emit::{Emit, Outlet},
+    stats::LinkStats,
 };
 
 use self::telemetry::{Harness, WANTED};
@@ -64,6 +75,46 @@ async fn inline_path_allocates_nothing_per_frame() {
     assert_eq!(counters(0).decode_errors, (WARM_UP + FRAMES) / 4);
     assert!(counters(1).dropped_rate > 0);
     assert_eq!(allocations, 0);
+}
+
+/// Restamped samples are written into the pool, whose space is used again.
+#[test]
+fn stamps_of_a_simulated_clock_allocate_nothing() {
+    let start = Instant::now();
+    let clock = SimClock::new("sim".into(), Tuning::default(), start);
+    clock.sample(RosTime::new(100, 0), RosTime::default(), start);
+    let stats = LinkStats::default();
+    let outlet =
+        Outlet { publisher: Arc::new(Nobody), stamped: Stamped::Header, latched: false, limiter: None };
+    let (mut outlets, mut pool) = ([Some(outlet)], BytesMut::with_capacity(1 << 16));
+    let sample = RosTime::new(1_790_000_000, 0).to_clock();
+    let mut publish = |at| {
+        let mut out = Emit::new(&mut outlets, &mut pool, None, None, &clock, at, &stats)
+            .with_stamping(Stamping::new(StampPolicy::Source));
+        out.forward(Port(0), out.stamp(), &sample);
+        out.publish(Port(0), out.stamp(), &7_u64);
+    };
+    (0..WARM_UP).for_each(|_| publish(start));
+    let before = ALLOCATIONS.get();
+    (0..FRAMES).for_each(|i| publish(start + Duration::from_micros(i)));
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(
+        (stats.messages.load(), stats.implausible.load()),
+        (2 * (WARM_UP + FRAMES), 2 * (WARM_UP + FRAMES))
+    );
+}
+
+/// A subscriber that keeps nothing.
+struct Nobody;
+
+impl Publisher for Nobody {
+    fn publish(&self, _: RosTime, _: &CdrBytes) -> Result<(), PublishError> {
+        Ok(())
+    }
+
+    fn matched(&self) -> usize {
+        1
+    }
 }
 
 /// Three frames of four are wanted; one of them is malformed.

@@ -355,9 +355,15 @@ proptest! {
     }
 
     #[test]
-    fn any_value_in_any_key_is_survived(key in "rule_id|enable|direction|ros_version|udp_listen_port|serial_port|links|x", value in "[a-z0-9:/.{}\\[\\], -]{0,20}") {
+    fn any_value_in_any_key_is_survived(key in "rule_id|enable|direction|ros_version|clock|stamp|udp_listen_port|serial_port|links|x", value in "[a-z0-9:/.{}\\[\\], -]{0,20}") {
         crate::fuzzing::yaml(&format!("- rule_id: a\n  direction: bytes_route\n  {key}: {value}\n"));
         crate::fuzzing::yaml(&format!("- rule_id: a\n  links:\n  - codec: json\n    topic: {value}\n    {key}: {value}\n"));
+    }
+
+    #[test]
+    fn any_value_of_a_clock_is_survived(key in "name|source|fallback|lost_after|max_lead|publish", value in "[a-z0-9:/.{}\\[\\], -]{0,20}") {
+        crate::fuzzing::yaml(&format!("clocks:\n- {key}: {value}\n"));
+        crate::fuzzing::yaml(&format!("clocks: [{{name: a, {key}: {value}}}]\ndefault_clock: {value}"));
     }
 
     #[test]
@@ -368,6 +374,7 @@ proptest! {
         codec in "raw_bytes|string|mavlink|mavlink.imu",
         topic in "/a|/ab|/b",
         target in "|, udp_dst_ip: (127.0.0.1|'::1'), udp_dst_port: (9000|5)|, serial_port: '/dev/t1:9600'",
+        stamps in "|stamp: (source|receive|sim|none), |clock: (gz|wall), stamp: \\{max_age: [1-9]s, implausible: drop\\}, ",
         ends in "|from: (ros1|dds), to: ros2, |from: ros2, to: [12], ",
         extra in "|, rate_limit: [05]|, qos: latched|, link_name: 'x y'|, options: \\{sysid: 1\\}",
     ) {
@@ -381,6 +388,6 @@ proptest! {
             _ => format!("codec: {codec}, topic: {topic}{target}{extra}"),
         };
         let source = if direction == "rostopic_to_rostopic" { ends } else { source };
-        crate::fuzzing::yaml(&format!("- {{rule_id: {id}, direction: {direction}, {source}links: [{{{link}}}]}}"));
+        crate::fuzzing::yaml(&format!("- {{rule_id: {id}, direction: {direction}, {source}{stamps}links: [{{{link}}}]}}"));
     }
 }
