@@ -15,6 +15,8 @@ from pymavlink.dialects.v20 import common as mavlink
 from daemon import DaemonTest, Udp, free_port
 from peers import JAZZY, PROGRAMS, eventually
 
+ROSPY = "/usr/bin/python3"
+
 POINT, IMU, LATCHED = "/point", "/mavros/imu/data", "/latched"
 TOPICS = [f"geometry_msgs/msg/PointStamped:{POINT}@best_effort", f"sensor_msgs/msg/Imu:{IMU}@best_effort",
           f"geometry_msgs/msg/PoseStamped:{LATCHED}@latched"]
@@ -229,6 +231,33 @@ forward_rules:
         other = self.clock(TOPICS[0])
         other.say("run 100")
         rostrans.wait_text("another node publishes a clock there; not published")
+
+    @unittest.skipUnless(os.path.isdir("/usr/lib/python3/dist-packages/rospy"), "no rospy here")
+    def test_ros1_has_the_clock_of_the_simulation_too(self):
+        """From ROS 1's /clock to stamps in both graphs, and on to ROS 2's /clock."""
+        port = free_port()
+        env = {"ROS_MASTER_URI": f"http://127.0.0.1:{port}", "ROS_IP": "127.0.0.1"}
+        ros1 = [ROSPY, PROGRAMS / "ros1_peer.py"]
+        self.start(*ros1, "master", "-", "-", "--port", port, "--timeout", "60", env=env).wait("ready")
+        rules = RULES.format(point=self.point, latched=self.latched,
+                             more=", source: {adapter: ros1}, publish: {topic: /clock, adapter: dds}")
+        rostrans = self.rostrans("--ros_version=all", params="use_sim_time=true\n", rules=rules, env=env)
+        senders = Senders(self.point, self.fcu)
+        self.addCleanup(senders.close)
+        sub = self.start(*ros1, "sub", "geometry_msgs/PointStamped", "/point", "--count", "0", "--timeout", "50", env=env)
+        sub.wait("ready")
+        follower = self.clock(TOPICS[0], follow=True)
+        clock = self.start(*ros1, "pub", "rosgraph_msgs/Clock", "/clock", "--count", "0", "--rate", "50", "--timeout",
+                           "50", "--json", '{"clock": {"secs": 12, "nsecs": 500000000}}', env=env)
+        clock.wait("matched")
+        rostrans.wait_text("simulated clock acquired")
+        for _ in range(10):
+            stamp = sub.wait("msg")["msg"]["header"]["stamp"]
+            stamp = stamp["sec"] * SECOND + stamp["nanosec"]
+            self.assertLessEqual(12_500_000_000, stamp)
+            self.assertLessEqual(stamp, 12_500_000_000 + LEAD)
+        event = follower.wait("stamp", where=lambda e: e["now"] == 12_500_000_000)
+        self.assertLessEqual(event["ns"], 12_500_000_000 + LEAD)
 
 
 if __name__ == "__main__":

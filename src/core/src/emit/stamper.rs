@@ -143,6 +143,32 @@ mod tests {
     }
 
     #[test]
+    fn no_stamp_but_the_clocks_leaves_while_its_first_sample_comes_in() {
+        let start = Instant::now();
+        let clocks: Vec<_> =
+            (0..10_000).map(|_| SimClock::new("sim".into(), Tuning::default(), start)).collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for clock in &clocks {
+                    clock.sample(RosTime::new(7, 0), RosTime::default(), start);
+                }
+            });
+            let stats = LinkStats::default();
+            for clock in &clocks {
+                loop {
+                    let stamper = Stamper::new(clock, start, &stats);
+                    let stamp = stamper.time().unwrap_or_default();
+                    if stamper.admits(stamp) {
+                        assert_eq!(stamp, RosTime::new(7, 0));
+                        break;
+                    }
+                    std::thread::yield_now();
+                }
+            }
+        });
+    }
+
+    #[test]
     fn stamps_beyond_2038_are_dropped_and_counted() {
         let stats = LinkStats::default();
         let stamper = Stamper::new(&crate::clock::SystemClock, Instant::now(), &stats);

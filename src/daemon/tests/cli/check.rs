@@ -276,13 +276,17 @@ fn every_sample_rule_can_be_switched_on() {
 
 #[test]
 fn rules_of_the_documents_are_fine() {
-    let pages = [include_str!("../../../../docs/rules.md"), include_str!("../../../../README.md")];
+    let pages = [
+        include_str!("../../../../docs/rules.md"),
+        include_str!("../../../../docs/time.md"),
+        include_str!("../../../../README.md"),
+    ];
     let rules: Vec<&str> = pages
         .iter()
         .flat_map(|page| page.split("```yaml\n").skip(1))
         .filter_map(|rest| Some(rest.split_once("```")?.0))
         .collect();
-    assert_eq!(rules.len(), 7);
+    assert_eq!(rules.len(), 8);
     let folder = Folder::new();
     for rule in rules {
         folder.write("r.yaml", rule);
