@@ -73,7 +73,7 @@ impl Said {
         for rule in rules.iter_mut() {
             self.give(rule, default.as_ref(), problems);
         }
-        for clock in &self.clocks {
+        for clock in &mut self.clocks {
             source(clock, rules, codecs, problems);
         }
         let used = |clock: &ClockSpec| rules.iter().any(|rule| rule.clock.as_ref() == Some(&clock.name));
@@ -190,9 +190,14 @@ fn asked(settings: &Settings, env: Env<'_>, problems: &mut Vec<Diagnostic>) -> O
     }
 }
 
-/// Checks that a clock's field is there.
-fn source(clock: &ClockSpec, rules: &[ForwardRule], codecs: &CodecRegistry, problems: &mut Vec<Diagnostic>) {
-    let ClockSource::Field { rule: id, link, field } = &clock.source else { return };
+/// Checks that a clock's field is there, and fixes on one link.
+fn source(
+    clock: &mut ClockSpec,
+    rules: &[ForwardRule],
+    codecs: &CodecRegistry,
+    problems: &mut Vec<Diagnostic>,
+) {
+    let ClockSource::Field { rule: id, link, field } = &mut clock.source else { return };
     let mut error = |message: String, help: &str| {
         problems.push(Diagnostic::error(clock.origin.clone(), message, help));
     };
@@ -201,9 +206,15 @@ fn source(clock: &ClockSpec, rules: &[ForwardRule], codecs: &CodecRegistry, prob
         return error(message, "name a rule 'udp_to_rostopic' or 'serial_to_ros'");
     };
     let links = rule.links.iter().filter(|each| link.as_ref().is_none_or(|name| *name == each.link_name));
-    let codecs = links.filter_map(|link| codecs.get(link.codec.as_ref()?.as_str()));
-    let known: Vec<&str> = codecs.filter_map(|codec| Codec::clock_field(&**codec)).collect();
-    if !known.contains(&&**field) {
+    let told = links.filter_map(|link| {
+        let codec = codecs.get(link.codec.as_ref()?.as_str())?;
+        Some((link, Codec::clock_field(&**codec)?))
+    });
+    let told: Vec<_> = told.collect();
+    if let Some((first, _)) = told.iter().find(|(_, name)| *name == &**field) {
+        *link = Some(first.link_name.clone());
+    } else {
+        let known: Vec<&str> = told.iter().map(|(_, name)| *name).collect();
         let field = text::excerpt(field);
         let message =
             format!("clock '{}': no codec of rule '{id}' tells a time called '{field}'", clock.name);

@@ -121,7 +121,10 @@ forward_rules:
     links: [{codec: coptersim.truth, ports: {pose: /pose}}]
 ";
     let out = resolved(text, &[], &[]);
-    assert!(out.contains("source: {rule: truth, field: runnedTime}") && !out.contains("r.yaml:2:"), "{out}");
+    assert!(
+        out.contains("source: {rule: truth, field: runnedTime, link: link1}") && !out.contains("r.yaml:2:"),
+        "{out}"
+    );
     for (from, to, problem) in [
         (
             "runnedTime",
