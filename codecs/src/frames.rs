@@ -6,7 +6,8 @@
 //! | FRD, FLU | body fixed: x forward, y right, z down; x forward, y left, z up |
 //!
 //! MAVLink speaks NED and FRD, ROS speaks ENU and FLU (REP-103). The newtypes keep the two apart; this is the
-//! only file that converts. Angles are radians, quaternions are Hamilton, active, body to world.
+//! only file that converts. Angles are radians, quaternions are Hamilton, active, body to world. Axes are turned by subtraction
+//! from 0, not by a minus sign: a vehicle on the ground is at height 0, not at -0.
 //!
 //! ```
 //! use rostrans_codecs::frames::{Enu, Ned};
@@ -39,7 +40,7 @@ impl Ned<[f64; 3]> {
     /// The same vector in ENU.
     pub fn to_enu(self) -> Enu<[f64; 3]> {
         let [x, y, z] = self.0;
-        Enu([y, x, -z])
+        Enu([y, x, 0.0 - z])
     }
 }
 
@@ -47,7 +48,7 @@ impl Enu<[f64; 3]> {
     /// The same vector in NED.
     pub fn to_ned(self) -> Ned<[f64; 3]> {
         let [x, y, z] = self.0;
-        Ned([y, x, -z])
+        Ned([y, x, 0.0 - z])
     }
 }
 
@@ -55,7 +56,7 @@ impl Frd<[f64; 3]> {
     /// The same vector in FLU.
     pub fn to_flu(self) -> Flu<[f64; 3]> {
         let [x, y, z] = self.0;
-        Flu([x, -y, -z])
+        Flu([x, 0.0 - y, 0.0 - z])
     }
 }
 
@@ -63,7 +64,7 @@ impl Flu<[f64; 3]> {
     /// The same vector in FRD.
     pub fn to_frd(self) -> Frd<[f64; 3]> {
         let [x, y, z] = self.0;
-        Frd([x, -y, -z])
+        Frd([x, 0.0 - y, 0.0 - z])
     }
 }
 
