@@ -1,7 +1,7 @@
 //! What can be wrong with a rule on its own, and with the names rules share.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     net::{IpAddr, Ipv4Addr, SocketAddr},
 };
 
@@ -264,6 +264,7 @@ pub(super) fn place(rule: &ForwardRule, link: &LinkConfig) -> String {
 pub(super) fn names(rules: &[ForwardRule], problems: &mut Vec<Diagnostic>) {
     let mut topics: HashMap<&str, (&str, &Origin)> = HashMap::new();
     let mut servers: HashMap<&str, &Origin> = HashMap::new();
+    let mut modules = HashSet::new();
     for rule in rules.iter().filter(|rule| rule.enable) {
         for link in &rule.links {
             let there = link.to_topic.iter().zip(&link.topic).map(|(name, topic)| (name, &topic.msg_type));
@@ -280,9 +281,18 @@ pub(super) fn names(rules: &[ForwardRule], problems: &mut Vec<Diagnostic>) {
             let answered = link.service.iter().filter(|_| rule.direction == Direction::RosserviceToUdp);
             for service in answered.chain(link.services.values()) {
                 let Some(at) = servers.insert(service.name.as_str(), &link.origin) else { continue };
-                let message = format!("service '{}' is offered already, at {at}", service.name);
-                let help = "a service has one server; rename one of the services";
-                problems.push(Diagnostic::error(link.origin.clone(), message, help));
+                let (help, twice) = match (at, &link.origin) {
+                    // Two modules for one vehicle: it is one mistake, however many services it has.
+                    (Origin::Plugin(one), Origin::Plugin(other)) if one != other => {
+                        let help = "a vehicle has one module; switch one off, or give them other prefixes or vehicle numbers";
+                        (help, !modules.insert((*one, *other)))
+                    }
+                    _ => ("a service has one server; rename one of the services", false),
+                };
+                if !twice {
+                    let message = format!("service '{}' is offered already, at {at}", service.name);
+                    problems.push(Diagnostic::error(link.origin.clone(), message, help));
+                }
             }
         }
     }

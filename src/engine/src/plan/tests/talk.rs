@@ -106,6 +106,21 @@ fn service_is_offered_once_whoever_answers_it() {
 }
 
 #[test]
+fn two_modules_for_one_vehicle_are_one_mistake() {
+    let of = |line: u32, module: &'static str, service: &str| {
+        let link = talk(line, "", "", service);
+        listen(line, LinkConfig { origin: Origin::Plugin(module), ..link })
+    };
+    let rules = vec![
+        of(1, "dllmodel", "/mavros/set_mode"),
+        of(2, "dllmodel", "/mavros2/set_mode"),
+        of(3, "mavros", "/mavros/set_mode"),
+        of(4, "mavros", "/mavros2/set_mode"),
+    ];
+    insta::assert_snapshot!(problems(rules), @"error: plugin mavros: service '/mavros/set_mode' is offered already, at plugin dllmodel; a vehicle has one module; switch one off, or give them other prefixes or vehicle numbers");
+}
+
+#[test]
 fn filter_takes_out_inputs_and_services() {
     let rules = vec![
         listen(1, talk(1, "/out1", "/off/in1", "/off/set1")),
