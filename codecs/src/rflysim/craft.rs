@@ -1,8 +1,9 @@
 //! What the codecs of one vehicle share.
 
 use std::{
+    net::SocketAddr,
     sync::{
-        OnceLock,
+        Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed},
     },
     time::{Duration, Instant},
@@ -28,6 +29,8 @@ pub(super) struct Craft {
     base: OnceLock<Instant>,
     /// A spawn point from the settings stays.
     spawn_is_set: AtomicBool,
+    /// Who sends its states; written only when it changes.
+    sender: Mutex<Option<SocketAddr>>,
 }
 
 /// A state as it is told to the others.
@@ -73,6 +76,16 @@ impl Craft {
     /// How often the simulation has started; changes when it starts anew.
     pub(super) fn starts(&self) -> u32 {
         self.starts.load(Relaxed)
+    }
+
+    /// Somebody else sends its states from now on.
+    pub(super) fn sent_by(&self, sender: SocketAddr) {
+        *self.sender.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+    }
+
+    /// Who sends its states.
+    pub(super) fn sender(&self) -> Option<SocketAddr> {
+        *self.sender.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where it was spawned: m, NED, from the centre of the map.

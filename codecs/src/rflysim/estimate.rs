@@ -32,7 +32,7 @@ fn build(cx: &CraftContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     cx.craft.spawned_at([0.0; 3]);
     Ok(Box::new(Estimate {
         rule: cx.codec.rule.rule_id.as_str().to_owned(),
-        telemetry: Telemetry::new(&cx.craft, &options)?,
+        telemetry: Telemetry::new(cx, &options)?,
         fixed: false,
         crashed: None,
     }))
@@ -49,6 +49,7 @@ impl Decoder for Estimate {
     fn decode(&mut self, frame: &Frame<'_>, out: &mut Emit<'_>) -> Result<(), DecodeError> {
         let (motion, notice) = motion::estimate(frame.bytes)?;
         if let Some(motion) = motion {
+            self.telemetry.admit(frame)?;
             self.telemetry.estimate(&motion, out);
         }
         let rule = &self.rule;

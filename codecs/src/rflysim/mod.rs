@@ -19,6 +19,7 @@ mod extension;
 mod flight;
 mod imu;
 mod motion;
+mod sender;
 mod telemetry;
 mod truth;
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use rostrans_core::{
     clock::RosTime,
-    codec::{CodecError, Port, PortInfo},
+    codec::{CodecError, DecodeError, Port, PortInfo},
     emit::Emit,
+    throttle::LogThrottle,
     topic::Qos,
+    transport::Frame,
 };
 use rostrans_msgs::{
     geometry_msgs::msg::{PoseStamped, TwistStamped},
@@ -16,8 +18,10 @@ use rostrans_msgs::{
 };
 
 use super::{
+    CraftContext,
     craft::{Craft, Seen},
     motion::Motion,
+    sender::{Sender, Verdict},
 };
 use crate::{
     describe::topic,
@@ -65,7 +69,10 @@ pub(super) const OPTIONS: &[(&str, &str)] = &[
 ///
 /// Source: rflysim spec 10.1, 11.
 pub(super) struct Telemetry {
+    rule: Arc<str>,
     craft: Arc<Craft>,
+    sender: Sender,
+    second: LogThrottle,
     body_twist: bool,
     pose: PoseStamped,
     velocity_local: TwistStamped,
@@ -79,7 +86,8 @@ pub(super) struct Telemetry {
 }
 
 impl Telemetry {
-    pub(super) fn new(craft: &Arc<Craft>, options: &Options<'_>) -> Result<Self, CodecError> {
+    pub(super) fn new(cx: &CraftContext<'_>, options: &Options<'_>) -> Result<Self, CodecError> {
+        let craft = &cx.craft;
         let local = ros::header(options.text("frame_id", "map")?);
         let body = ros::header(options.text("child_frame_id", "base_link")?);
         let body_twist = options.choice("odom_twist", &[("world", false), ("body", true)])?.unwrap_or(false);
@@ -90,7 +98,10 @@ impl Telemetry {
         // A fix by GPS; a covariance that is not known.
         (global.status.status, global.status.service) = (0, 1);
         Ok(Self {
+            rule: Arc::clone(&cx.codec.rule.rule_id.0),
             craft: Arc::clone(craft),
+            sender: Sender::default(),
+            second: LogThrottle::new(),
             body_twist,
             pose: PoseStamped { header: local.clone(), ..PoseStamped::default() },
             velocity_local: TwistStamped { header: local.clone(), ..TwistStamped::default() },
@@ -101,6 +112,30 @@ impl Telemetry {
             out2sim: SOut2Simulator { header: body, ..SOut2Simulator::default() },
             last_time: None,
         })
+    }
+
+    /// Checks who sent a state.
+    ///
+    /// **Errors**: another simulator's states are being published.
+    pub(super) fn admit(&mut self, frame: &Frame<'_>) -> Result<(), DecodeError> {
+        let Some(from) = frame.peer.addr() else { return Ok(()) };
+        match self.sender.hears(from, frame.received) {
+            Verdict::Known => Ok(()),
+            Verdict::New => {
+                self.craft.sent_by(from);
+                Ok(())
+            }
+            Verdict::Second(first) => {
+                if let Some(count) = self.second.event(frame.received) {
+                    let rule = &self.rule;
+                    tracing::warn!(
+                        %rule, %first, second = %from, count,
+                        "two simulators send this vehicle's state; the second is ignored while the first sends"
+                    );
+                }
+                Err(DecodeError::SecondSender)
+            }
+        }
     }
 
     /// Publishes a true state, which is seen from the centre of the map.

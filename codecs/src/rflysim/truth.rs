@@ -29,7 +29,7 @@ const INFO: CodecInfo = CodecInfo {
 
 fn build(cx: &CraftContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
     let options = Options::new(&cx.codec, &INFO)?;
-    Ok(Box::new(Truth(Telemetry::new(&cx.craft, &options)?)))
+    Ok(Box::new(Truth(Telemetry::new(cx, &options)?)))
 }
 
 struct Truth(Telemetry);
@@ -37,6 +37,7 @@ struct Truth(Telemetry);
 impl Decoder for Truth {
     fn decode(&mut self, frame: &Frame<'_>, out: &mut Emit<'_>) -> Result<(), DecodeError> {
         if let Some(motion) = motion::truth(frame.bytes)? {
+            self.0.admit(frame)?;
             self.0.truth(&motion, out);
         }
         Ok(())

@@ -185,13 +185,18 @@ impl Bench {
 
     /// Hands over one frame.
     pub(crate) fn frame(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
+        self.frame_from(PEER, bytes)
+    }
+
+    /// Hands over one frame of a certain sender.
+    pub(crate) fn frame_from(&mut self, from: SocketAddr, bytes: &[u8]) -> Result<(), DecodeError> {
         let packet = Packet::parse(bytes);
         let (tag, sender) = (packet.map(|packet| packet.msgid), packet.map(|packet| packet.sysid));
         if self.hears.is_some() && sender.is_some() && self.hears != sender {
             // The engine keeps frames of others from it.
             return Ok(());
         }
-        let frame = Frame { bytes, peer: Peer::Udp(PEER), received: self.now, tag, sender };
+        let frame = Frame { bytes, peer: Peer::Udp(from), received: self.now, tag, sender };
         let (decoder, mut out) = self.parts(Some(frame.peer));
         decoder.decode(&frame, &mut out)
     }

@@ -1,6 +1,7 @@
 //! `coptersim.flight`: a vehicle of CopterSim flown as MAVROS flies one.
 
 use std::{
+    net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -32,7 +33,7 @@ use self::{
     setpoint::Reading,
     wire::Wire,
 };
-use super::{CraftContext, Described, TELLS, craft::Craft};
+use super::{CraftContext, Described, TELLS, craft::Craft, sender::is_reached};
 use crate::{
     describe::{input, service, topic},
     options::Options,
@@ -107,7 +108,8 @@ fn build(cx: &CraftContext<'_>) -> Result<Box<dyn Decoder>, CodecError> {
             _ => None,
         },
         state: State { header: ros::header(""), ..State::default() },
-        told: None,
+        due: None,
+        sender: None,
         connected: false,
         starts: cx.craft.starts(),
         idle: LogThrottle::new(),
@@ -125,10 +127,12 @@ struct Flight {
     wire: Wire,
     reading: Reading,
     timeout: Duration,
-    target: Option<std::net::SocketAddr>,
+    target: Option<SocketAddr>,
     state: State,
-    /// When `state` was published.
-    told: Option<Instant>,
+    /// When `state` is published again.
+    due: Option<Instant>,
+    /// Who sends the vehicle's states.
+    sender: Option<SocketAddr>,
     connected: bool,
     /// Starts of the simulation that are known.
     starts: u32,
@@ -237,9 +241,10 @@ impl Decoder for Flight {
         }
         let changed = self.connected != connected;
         self.connected = connected;
+        self.compare_sender();
         self.pilot.watch(&self.craft, now);
         self.repeat(now, out);
-        let due = self.told.is_none_or(|told| now.saturating_duration_since(told) >= SECOND);
+        let due = self.due.is_none_or(|due| now >= due);
         if due || changed || self.differs() {
             self.publish(now, out);
         }
@@ -293,8 +298,35 @@ impl Flight {
         self.state.armed != self.pilot.armed() || self.state.mode != self.pilot.mode()
     }
 
+    /// Says so when commands go to another computer than states come from.
+    fn compare_sender(&mut self) {
+        let sender = self.craft.sender();
+        if sender == self.sender {
+            return;
+        }
+        self.sender = sender;
+        if let Some((sender, target)) = sender.zip(self.target)
+            && !is_reached(target.ip(), sender.ip())
+        {
+            let rule = &self.rule;
+            tracing::warn!(
+                %rule, %sender, %target,
+                "states come from another address than commands go to, so the vehicle may not obey; \
+                 coptersim_targetip should be the sender's"
+            );
+        }
+    }
+
     fn publish(&mut self, now: Instant, out: &mut Emit<'_>) {
-        self.told = Some(now);
+        if self.differs() {
+            let (rule, armed, mode) = (&self.rule, self.pilot.armed(), self.pilot.mode());
+            tracing::info!(%rule, armed, mode, "arming or mode has changed");
+        }
+        if self.due.is_none_or(|due| now >= due) {
+            // Ticks come a little late; that must not add up.
+            let next = self.due.map_or(now, |due| due + SECOND);
+            self.due = Some(if next > now { next } else { now + SECOND });
+        }
         let stamp = out.stamp();
         ros::stamp(&mut self.state.header, stamp);
         self.state.connected = self.connected;

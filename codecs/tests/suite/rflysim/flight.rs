@@ -120,6 +120,21 @@ fn vehicle_that_stops_sending_is_lost_and_comes_back() {
 }
 
 #[test]
+fn commands_that_go_elsewhere_than_states_come_from_are_noticed() {
+    let mut vehicle = Vehicle::new(json!({}));
+    lines();
+    vehicle.truth.frame_from("192.0.2.7:30100".parse().unwrap(), &state().encode()).unwrap_err();
+    vehicle.truth.skip(Duration::from_millis(1000));
+    for _ in 0..3 {
+        vehicle.truth.frame_from("192.0.2.7:30100".parse().unwrap(), &state().encode()).unwrap();
+        vehicle.flight.pass(Duration::from_millis(200));
+    }
+    let said: Vec<_> = lines().into_iter().filter(|line| line.contains("coptersim_targetip")).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("192.0.2.7:30100"), "{said:?}");
+}
+
+#[test]
 fn setpoints_go_out_in_offboard_and_armed_only() {
     let mut vehicle = Vehicle::new(json!({}));
     let climb = json!({"twist": {"linear": {"z": 1.0}}});

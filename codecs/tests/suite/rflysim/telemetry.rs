@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use proptest::prelude::*;
 use rostrans_core::codec::DecodeError;
 use rostrans_rflysim::{
@@ -8,7 +10,7 @@ use rostrans_rflysim::{
 use serde_json::json;
 
 use super::state;
-use crate::support::{Bench, assert_close, assert_has, numbers};
+use crate::support::{Bench, assert_close, assert_has, lines, numbers};
 
 /// The place in a pose.
 fn place(bench: &mut Bench) -> [f64; 3] {
@@ -52,6 +54,40 @@ fn one_datagram_feeds_all_topics() {
         &raw,
         &json!({"copter_id": 1, "vehicle_type": 3, "runned_time": 12.5, "pos_e": [10.0, 20.0, -5.0]}),
     );
+}
+
+#[test]
+fn vehicle_on_the_ground_is_at_height_zero() {
+    let mut truth = Bench::new("coptersim.truth", json!({}));
+    truth.frame(&SOut2Simulator { vel_e: [0.0; 3], acc_b: [0.0; 3], ..state() }.encode()).unwrap();
+    let pose = truth.only("pose");
+    assert_eq!(pose["pose"]["position"].to_string(), r#"{"x":0.0,"y":0.0,"z":0.0}"#);
+    let velocity = truth.only("velocity_local");
+    assert_eq!(velocity["twist"]["linear"].to_string(), r#"{"x":0.0,"y":0.0,"z":0.0}"#);
+    assert_eq!(truth.only("imu")["linear_acceleration"].to_string(), r#"{"x":0.0,"y":0.0,"z":0.0}"#);
+}
+
+#[test]
+fn second_simulator_on_one_port_is_named_and_ignored() {
+    let mut truth = Bench::new("coptersim.truth", json!({}));
+    let [first, second] = ["10.1.1.1:30100", "10.1.1.2:30100"].map(|text| text.parse().unwrap());
+    lines();
+    for n in 0..20 {
+        let time = f64::from(n) / 100.0;
+        let ours = SOut2Simulator { runned_time: 500.0 + time, ..state() };
+        truth.frame_from(first, &ours.encode()).unwrap();
+        let theirs = SOut2Simulator { runned_time: time, pos_e: [-9.0; 3], ..state() };
+        assert_eq!(truth.frame_from(second, &theirs.encode()), Err(DecodeError::SecondSender));
+        assert_eq!(place(&mut truth), [0.0; 3]);
+        truth.skip(Duration::from_millis(10));
+    }
+    let said: Vec<_> = lines().into_iter().filter(|line| line.contains("two simulators")).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("10.1.1.1:30100") && said[0].contains("10.1.1.2:30100"), "{said:?}");
+    // The first has ended.
+    truth.skip(Duration::from_millis(1000));
+    let theirs = SOut2Simulator { runned_time: 1.0, ..state() };
+    truth.frame_from(second, &theirs.encode()).unwrap();
 }
 
 #[test]

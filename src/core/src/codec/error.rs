@@ -22,6 +22,9 @@ pub enum DecodeError {
     /// Not signed with the key that frames must be signed with.
     #[error("refused: {0}")]
     Signature(&'static str),
+    /// Somebody else sends this already.
+    #[error("from a second sender")]
+    SecondSender,
     /// A field holds an impossible value.
     #[error("field '{0}' out of range")]
     OutOfRange(&'static str),
