@@ -1,5 +1,7 @@
 //! `rostrans demo coptersim`: vehicles to try rostrans with, in place of RflySim.
 
+mod invitation;
+
 use std::{
     ffi::OsString,
     io::{self, Write as _},
@@ -23,6 +25,8 @@ use crate::{
     print, report,
     signals::Signals,
 };
+
+use self::invitation::invitation;
 
 const VEHICLES: Opt =
     Opt { names: &["-n", "--vehicles"], value: Some("NUMBER"), doc: "how many, 1 to 255 (default: 1)" };
@@ -256,10 +260,7 @@ impl Show {
         let _gone_reader_shows_later = if self.json {
             writeln!(out, "{}", json!({"event": "ready", "first": first, "vehicles": count}))
         } else {
-            writeln!(
-                out,
-                "simulating {count} vehicle(s) of CopterSim from number {first} on; Ctrl-C ends it.\nNow run, in another terminal:\n\n  rostrans --enable_dllModel=true --coptersim_startid={first} --coptersim_count={count}\n\nand fly: services /mavros/set_mode (OFFBOARD), /mavros/cmd/arming, topic /mavros/setpoint_velocity/cmd_vel, ...\n"
-            )
+            writeln!(out, "{}", invitation(first, count))
         };
     }
 
@@ -343,8 +344,8 @@ fn help() -> String {
 
 usage: rostrans demo coptersim [options]
 
-  rostrans demo coptersim -n 3                                    in one terminal
-  rostrans --enable_dllModel=true --coptersim_count=3             in another
+  rostrans demo coptersim -n 3                                                 in one terminal
+  rostrans --enable_dllModel=true --enable_mavros=false --coptersim_count=3    in another
 
 options:
 {}
