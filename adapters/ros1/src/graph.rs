@@ -20,6 +20,8 @@ pub(crate) struct Graph {
     pub(crate) publications: BTreeMap<String, Shared<Publication>>,
     pub(crate) subscriptions: BTreeMap<String, Arc<Subscription>>,
     pub(crate) services: BTreeMap<String, Arc<Service>>,
+    /// How many subscriptions there have been.
+    pub(crate) subscribed: u64,
 }
 
 /// Something with so many handles.
@@ -42,6 +44,8 @@ pub(crate) enum Registration {
     Subscriber {
         topic: String,
         type_name: String,
+        /// [`Subscription::number`]: one that follows another at once needs the master's answer for itself.
+        number: u64,
     },
 }
 
@@ -56,6 +60,7 @@ impl Graph {
         let subscribers = self.subscriptions.iter().map(|(topic, subscription)| Registration::Subscriber {
             topic: topic.clone(),
             type_name: subscription.kind.ros1.clone(),
+            number: subscription.number,
         });
         services.chain(publishers).chain(subscribers).collect()
     }

@@ -195,7 +195,7 @@ impl<'a> Registrar<'a> {
             Registration::Publisher { topic, type_name } => {
                 node.ask_master("registerPublisher", &[topic, type_name, &uri]).await?;
             }
-            Registration::Subscriber { topic, type_name } => {
+            Registration::Subscriber { topic, type_name, .. } => {
                 let subscription = node.with_graph(|graph| graph.subscriptions.get(topic).cloned());
                 let before = subscription.as_ref().map(|s| s.updates());
                 let publishers = node.ask_master("registerSubscriber", &[topic, type_name, &uri]).await?;

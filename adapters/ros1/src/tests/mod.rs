@@ -1,5 +1,6 @@
 //! Nodes in one process that find each other through a small master.
 
+mod again;
 mod graph;
 mod master;
 mod strangers;

@@ -29,6 +29,8 @@ const MAX_PUBLISHERS: usize = 1024;
 pub(crate) struct Subscription {
     pub(crate) topic: String,
     pub(crate) kind: TopicType,
+    /// Counts the subscriptions of a node.
+    pub(crate) number: u64,
     sinks: Mutex<Sinks>,
     publishers: Mutex<Publishers>,
 }
@@ -84,10 +86,12 @@ impl Subscription {
         if let Some(publication) = publication.filter(|p| p.kind.name != kind.name) {
             return Err(two_types(topic, publication.kind.name.as_str(), kind.name.as_str()));
         }
+        let subscribed = &mut graph.subscribed;
         let subscription = graph.subscriptions.entry(topic.to_owned()).or_insert_with(|| {
-            let (topic, kind) = (topic.to_owned(), kind.clone());
-            let sinks = Sinks { all: Arc::new([]), latched: BTreeMap::new() };
-            Arc::new(Self { topic, kind, sinks: Mutex::new(sinks), publishers: Mutex::default() })
+            *subscribed += 1;
+            let (topic, kind, number) = (topic.to_owned(), kind.clone(), *subscribed);
+            let sinks = Mutex::new(Sinks { all: Arc::new([]), latched: BTreeMap::new() });
+            Arc::new(Self { topic, kind, number, sinks, publishers: Mutex::default() })
         });
         if subscription.kind.name != kind.name {
             return Err(two_types(topic, subscription.kind.name.as_str(), kind.name.as_str()));
