@@ -5,16 +5,29 @@
 /// A name with the right last part in another package counts as close, whatever the package.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let short = |text: &str| text.rsplit('/').next().unwrap_or_default().to_lowercase();
-    let limit = name.chars().count() / 4 + 1;
     let wanted = short(name);
     known
         .filter_map(|other| {
             let distance = edit_distance(name, other);
-            let close = distance <= limit || short(other) == wanted;
+            let close = resembles(name, other) || short(other) == wanted;
             close.then_some((distance, other))
         })
         .min()
         .map(|(_, other)| other)
+}
+
+/// Whether every part between slashes is a misspelling of the other's: one edit in four characters, or the same letters
+/// in another order. The parts that most names share do not speak for the others.
+fn resembles(name: &str, other: &str) -> bool {
+    let letters = |text: &str| {
+        let mut letters: Vec<char> = text.to_lowercase().chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let misspelt = |(a, b): (&str, &str)| {
+        edit_distance(a, b) <= a.chars().count().div_ceil(4) || letters(a) == letters(b)
+    };
+    name.split('/').count() == other.split('/').count() && name.split('/').zip(other.split('/')).all(misspelt)
 }
 
 /// Levenshtein distance in characters, letter case aside.
@@ -48,6 +61,7 @@ mod tests {
         assert_eq!(nearest("sensor_msg/msg/Imu", known.into_iter()), Some("sensor_msgs/msg/Imu"));
         assert_eq!(nearest("my_msgs/msg/String", known.into_iter()), Some("std_msgs/msg/String"));
         assert_eq!(nearest("px4_msgs/msg/VehicleOdometry", known.into_iter()), None);
+        assert_eq!(nearest("odd_msgs/msg/Wide", ["std_msgs/msg/Time"].into_iter()), None);
     }
 
     #[test]
