@@ -76,8 +76,8 @@ impl Ros1Adapter {
 
     fn publisher(&self, topic: &TopicSpec) -> Result<Arc<dyn Publisher>, AdapterError> {
         let kind = TopicType::load(&self.node.registry, &topic.msg_type)?;
-        let publication = self.node.change(|graph| Publication::advertise(graph, topic, &kind))?;
-        Ok(Arc::new(Ros1Publisher { node: Arc::clone(&self.node), publication }))
+        let (publication, handle) = self.node.change(|graph| Publication::advertise(graph, topic, &kind))?;
+        Ok(Arc::new(Ros1Publisher { node: Arc::clone(&self.node), publication, handle }))
     }
 
     fn subscription(&self, topic: &TopicSpec, sink: Sink) -> Result<Guard, AdapterError> {

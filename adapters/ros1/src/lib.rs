@@ -9,7 +9,8 @@
 //! registrar --register, look up once a second--> master --publisherUpdate--> node API --> links --> publishers
 //! ```
 //!
-//! - Latching is transient-local durability; a late subscriber gets the last `depth` messages, not only one.
+//! - Latching is transient-local durability. A late subscriber gets the last message of each publisher, as ROS 1 has it,
+//!   and of static transforms the last `depth`.
 //! - Each connection to a subscriber has a queue of `depth` messages and 64 MiB that gives up its oldest.
 //! - `Header.seq` counts the messages of a topic from 1. ROS 1 carries no source time: samples are stamped on receipt.
 //! - Deadline, lifespan and liveliness do not exist in ROS 1 and are ignored.
@@ -40,6 +41,14 @@ pub use config::{ConfigError, Ros1Config};
 pub use stats::Ros1Stats;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What another program gives as its reason, for people: printable and not endless.
+fn reason(text: &str) -> String {
+    // Those of rospy and roscpp name two types and two sums.
+    const MAX: usize = 300;
+    let short: String = text.chars().take(MAX).collect();
+    rostrans_core::text::printable(short.trim()).into_owned()
+}
 
 /// Locks, ignoring poison: every critical section here leaves the data whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

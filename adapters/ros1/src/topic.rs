@@ -1,6 +1,7 @@
 //! Topics: publications with their connections, subscriptions with their links.
 
 mod connection;
+mod latch;
 mod link;
 mod publication;
 mod subscription;

@@ -9,7 +9,7 @@ use bytes::{Bytes, BytesMut};
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{AdapterError, CallError, ServiceClient},
-    text::{chain, excerpt, printable},
+    text::{chain, printable},
     throttle::LogThrottle,
     topic::ServiceSpec,
     transport::BoxFuture,
@@ -160,7 +160,7 @@ impl Client {
         let mut frames = Frames::default();
         let answer = Header::parse(&frames.next(&mut stream, MAX_HEADER).await?)?;
         if let Some(reason) = answer.get("error") {
-            return Err(ConnectError::Refused(excerpt(reason)));
+            return Err(ConnectError::Refused(crate::reason(reason)));
         }
         if answer.get("md5sum").is_some_and(|theirs| theirs != "*" && theirs != self.kind.md5) {
             return Err(ConnectError::Refused(format!(
@@ -189,7 +189,7 @@ impl Client {
         self.pool.put(connected);
         if ok == 0 {
             let text = String::from_utf8_lossy(&answer);
-            return Ok(Err(CallError::Failed(printable(&excerpt(&text)).into_owned())));
+            return Ok(Err(CallError::Failed(crate::reason(&text))));
         }
         Ok(self.kind.response.to_ros2(&answer, &mut BytesMut::new()).map_err(|error| {
             count(&self.node.counters.malformed);

@@ -3,10 +3,12 @@
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 
 use bytes::BytesMut;
+use rostrans_cdr::CdrBytes;
 use rostrans_core::{
-    adapter::{PublishError, RosAdapter},
+    adapter::{CallError, PublishError, RosAdapter, ServiceHandler},
     clock::RosTime,
-    topic::Qos,
+    topic::{Qos, ServiceSpec, TopicName},
+    transport::BoxFuture,
 };
 use rostrans_schema::TypeName;
 use rostrans_test_suite::{LIMIT, Seen, cdr, eventually, request};
@@ -103,6 +105,38 @@ async fn later_sink_is_owed_what_a_latched_publisher_elsewhere_has_sent() {
 }
 
 #[tokio::test]
+async fn late_subscriber_gets_the_last_message_of_each_latched_publisher() {
+    let master = Master::start();
+    let mut nodes = Nodes::default();
+    let (a, b) = (nodes.run(&master.uri, "a"), nodes.run(&master.uri, "b"));
+    let latched = spec("/plan", "std_msgs/String", Qos::latched(10));
+    let (first, second) = (a.advertise(&latched).await.unwrap(), a.advertise(&latched).await.unwrap());
+    let volatile = a.advertise(&text("/plan")).await.unwrap();
+    for (n, publisher) in [(1, &first), (2, &second), (3, &first), (4, &volatile)] {
+        publisher.publish(RosTime::default(), &cdr(n)).unwrap();
+    }
+    let (own, other, late) = (Seen::default(), Seen::default(), Seen::default());
+    let _own = a.subscribe(&latched, own.sink()).await.unwrap();
+    let _other = b.subscribe(&latched, other.sink()).await.unwrap();
+    eventually("both", || other.samples().len() == 2).await;
+    assert_eq!((own.tags(), other.tags()), (vec![2, 3], vec![2, 3]));
+    drop(second);
+    let c = nodes.run(&master.uri, "c");
+    let _late = c.subscribe(&latched, late.sink()).await.unwrap();
+    eventually("the other's last", || late.tags() == [3]).await;
+    // Static transforms are pieces of a whole.
+    let pieces = spec("/tf_static", "tf2_msgs/TFMessage", Qos::latched(2));
+    let transforms = a.advertise(&pieces).await.unwrap();
+    let empty = CdrBytes::new(vec![0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
+    for _ in 0..3 {
+        transforms.publish(RosTime::default(), &empty).unwrap();
+    }
+    let seen = Seen::default();
+    let _tf = b.subscribe(&pieces, seen.sink()).await.unwrap();
+    eventually("two pieces", || seen.samples().len() == 2).await;
+}
+
+#[tokio::test]
 async fn header_seq_counts_up_and_stamps_stay() {
     let master = Master::start();
     let mut nodes = Nodes::default();
@@ -112,7 +146,7 @@ async fn header_seq_counts_up_and_stamps_stay() {
     let (mut stream, mut frames) = subscribe(&master, "/node", "/imu", "std_msgs/Header", "*").await;
     eventually("matched", || publisher.matched() == 1).await;
     let sample = [0, 1, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 5, 0, 0, 0, b'b', b'a', b's', b'e', 0];
-    let sample = rostrans_cdr::CdrBytes::new(sample.to_vec()).unwrap();
+    let sample = CdrBytes::new(sample.to_vec()).unwrap();
     for seq in 1..=3_u8 {
         publisher.publish(RosTime::default(), &sample).unwrap();
         let body = frames.next(&mut stream, 100).await.unwrap();
@@ -120,7 +154,7 @@ async fn header_seq_counts_up_and_stamps_stay() {
         assert_eq!(&body[..], want);
     }
     // A sample that is none of its type is refused, and takes no number.
-    let bad = rostrans_cdr::CdrBytes::new(vec![0, 1, 0, 0, 7, 0]).unwrap();
+    let bad = CdrBytes::new(vec![0, 1, 0, 0, 7, 0]).unwrap();
     assert_eq!(publisher.publish(RosTime::default(), &bad), Err(PublishError::Malformed));
     publisher.publish(RosTime::default(), &sample).unwrap();
     assert_eq!(frames.next(&mut stream, 100).await.unwrap()[0], 4);
@@ -156,8 +190,8 @@ async fn service_clients_may_be_persistent_or_only_probe() {
     let master = Master::start();
     let mut nodes = Nodes::default();
     let node = nodes.run(&master.uri, "node");
-    let kind = rostrans_core::topic::ServiceSpec {
-        name: rostrans_core::topic::TopicName::parse("/read").unwrap(),
+    let kind = ServiceSpec {
+        name: TopicName::parse("/read").unwrap(),
         srv_type: TypeName::service("mavros_msgs/FileRead").unwrap(),
     };
     let _offer = node.advertise_service(&kind, Arc::new(Answer)).await.unwrap();
@@ -195,17 +229,42 @@ async fn service_clients_may_be_persistent_or_only_probe() {
     }
 }
 
+#[tokio::test]
+async fn failure_of_a_service_arrives_with_its_reason() {
+    let master = Master::start();
+    let mut nodes = Nodes::default();
+    let (a, b) = (nodes.run(&master.uri, "a"), nodes.run(&master.uri, "b"));
+    let _offer = a.advertise_service(&read("/failing"), Arc::new(Refuse)).await.unwrap();
+    let client = b.service_client(&read("/failing")).await.unwrap();
+    let reason = "the request could not be carried out: too many calls in flight".to_owned();
+    for _ in 0..3 {
+        let answer = client.call(request(1, 0), Instant::now() + LIMIT).await;
+        assert_eq!(answer, Err(CallError::Failed(reason.clone())));
+    }
+    // What is no request of the type does not leave the node.
+    let bad = CdrBytes::new(vec![0, 1, 0, 0, 9, 0, 0, 0]).unwrap();
+    let answer = client.call(bad, Instant::now() + LIMIT).await;
+    assert!(
+        matches!(&answer, Err(CallError::Failed(why)) if why.starts_with("malformed request")),
+        "{answer:?}"
+    );
+    assert_eq!(b.stats().malformed, 1);
+}
+
+/// Answers nothing.
+struct Refuse;
+
+impl ServiceHandler for Refuse {
+    fn handle(&self, _: CdrBytes) -> BoxFuture<'_, Result<CdrBytes, CallError>> {
+        Box::pin(std::future::ready(Err(CallError::Busy)))
+    }
+}
+
 /// Answers with the text of the request.
 struct Answer;
 
-impl rostrans_core::adapter::ServiceHandler for Answer {
-    fn handle(
-        &self,
-        request: rostrans_cdr::CdrBytes,
-    ) -> rostrans_core::transport::BoxFuture<
-        '_,
-        Result<rostrans_cdr::CdrBytes, rostrans_core::adapter::CallError>,
-    > {
+impl ServiceHandler for Answer {
+    fn handle(&self, request: CdrBytes) -> BoxFuture<'_, Result<CdrBytes, CallError>> {
         Box::pin(std::future::ready(Ok(rostrans_test_suite::response_to(&request))))
     }
 }
@@ -288,14 +347,14 @@ async fn master_that_comes_late_is_joined_and_own_topics_work_before() {
     assert_eq!(seen.tags(), [1]);
     let client = node.service_client(&read("/nobody")).await.unwrap();
     let soon = Instant::now() + std::time::Duration::from_millis(50);
-    assert_eq!(client.call(request(1, 0), soon).await, Err(rostrans_core::adapter::CallError::NoServer));
+    assert_eq!(client.call(request(1, 0), soon).await, Err(CallError::NoServer));
     let master = Master::start_at(port);
     eventually("registered", || master.counts() == (1, 1, 0)).await;
 }
 
-fn read(name: &str) -> rostrans_core::topic::ServiceSpec {
-    rostrans_core::topic::ServiceSpec {
-        name: rostrans_core::topic::TopicName::parse(name).unwrap(),
+fn read(name: &str) -> ServiceSpec {
+    ServiceSpec {
+        name: TopicName::parse(name).unwrap(),
         srv_type: TypeName::service("mavros_msgs/FileRead").unwrap(),
     }
 }

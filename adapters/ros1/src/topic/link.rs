@@ -8,11 +8,7 @@ use std::{
 
 use bytes::BytesMut;
 use rostrans_core::{
-    backoff::Backoff,
-    clock::SystemClock,
-    codec::Sample,
-    text::{chain, excerpt},
-    throttle::LogThrottle,
+    backoff::Backoff, clock::SystemClock, codec::Sample, text::chain, throttle::LogThrottle,
 };
 use thiserror::Error;
 use tokio::{
@@ -201,7 +197,7 @@ impl Link {
         let mut frames = Frames::default();
         let answer = Header::parse(&frames.next(&mut stream, MAX_HEADER).await?)?;
         if let Some(reason) = answer.get("error") {
-            return Err(LinkError::Refused(excerpt(reason)));
+            return Err(LinkError::Refused(crate::reason(reason)));
         }
         let fits = |field, ours: &str| answer.get(field).is_none_or(|theirs| theirs == "*" || theirs == ours);
         if !fits("md5sum", &kind.md5) || !fits("type", &kind.ros1) {

@@ -1,24 +1,21 @@
 //! What one topic of this node sends.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use rostrans_cdr::CdrBytes;
 use rostrans_core::{
     adapter::{AdapterError, PublishError, Publisher},
     clock::RosTime,
     codec::Sample,
     text::chain,
-    topic::{Durability, History, KEEP_ALL_BYTES, Qos, TopicSpec},
+    topic::{History, Qos, TopicSpec},
 };
 use tokio::{io::AsyncWriteExt, net::TcpStream, time::timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use super::{Subscription, connection::Connection};
+use super::{Subscription, connection::Connection, latch::Latches};
 use crate::{
     graph::{Graph, Shared, two_types},
     lock,
@@ -45,20 +42,13 @@ struct Inner {
     /// Of the last message.
     seq: u32,
     connections: Vec<Arc<Connection>>,
-    latch: Option<Latch>,
+    latches: Latches,
+    /// Handles made so far; each has a number.
+    handles: usize,
     /// What this node subscribes of the topic.
     local: Option<Arc<Subscription>>,
     /// Messages that may wait for each subscriber.
     depth: usize,
-}
-
-/// What late subscribers are owed.
-struct Latch {
-    all: bool,
-    depth: usize,
-    kept: VecDeque<(Sample, Bytes)>,
-    /// Of the bodies.
-    bytes: usize,
 }
 
 impl Publication {
@@ -69,7 +59,7 @@ impl Publication {
         graph: &mut Graph,
         spec: &TopicSpec,
         kind: &TopicType,
-    ) -> Result<Arc<Self>, AdapterError> {
+    ) -> Result<(Arc<Self>, usize), AdapterError> {
         let topic = spec.name.as_str();
         let shared = graph.publications.entry(topic.to_owned()).or_insert_with(|| Shared {
             it: Arc::new(Self {
@@ -86,14 +76,18 @@ impl Publication {
         shared.handles += 1;
         let mut inner = lock(&shared.it.inner);
         inner.widen(&spec.qos);
+        inner.handles += 1;
+        let handle = inner.handles;
+        inner.latches.add(handle, &spec.qos, &kind.name);
         inner.local = graph.subscriptions.get(topic).filter(|s| s.kind.name == kind.name).cloned();
-        Ok(Arc::clone(&shared.it))
+        Ok((Arc::clone(&shared.it), handle))
     }
 
     /// Takes a handle away; the last one ends the publication.
-    pub(crate) fn withdraw(graph: &mut Graph, topic: &str) {
+    pub(crate) fn withdraw(graph: &mut Graph, topic: &str, handle: usize) {
         let Some(shared) = graph.publications.get_mut(topic) else { return };
         shared.handles -= 1;
+        lock(&shared.it.inner).latches.remove(handle);
         if shared.handles == 0 {
             shared.it.closed.cancel();
             graph.publications.remove(topic);
@@ -104,14 +98,14 @@ impl Publication {
     pub(crate) fn set_local(&self, local: Option<Arc<Subscription>>) -> Vec<Sample> {
         let mut inner = lock(&self.inner);
         inner.local = local;
-        inner.latch.iter().flat_map(|latch| latch.kept.iter().map(|(sample, _)| sample.clone())).collect()
+        inner.latches.samples()
     }
 
-    fn publish(&self, sample: &Sample, counters: &Counters) -> Result<(), PublishError> {
+    fn publish(&self, handle: usize, sample: &Sample, counters: &Counters) -> Result<(), PublishError> {
         let local = {
             let mut inner = lock(&self.inner);
-            if !inner.connections.is_empty() || inner.latch.is_some() {
-                self.send(&mut inner, sample, counters)?;
+            if !inner.connections.is_empty() || !inner.latches.is_empty() {
+                self.send(&mut inner, handle, sample, counters)?;
             }
             inner.local.clone()
         };
@@ -122,7 +116,13 @@ impl Publication {
         Ok(())
     }
 
-    fn send(&self, inner: &mut Inner, sample: &Sample, counters: &Counters) -> Result<(), PublishError> {
+    fn send(
+        &self,
+        inner: &mut Inner,
+        handle: usize,
+        sample: &Sample,
+        counters: &Counters,
+    ) -> Result<(), PublishError> {
         let seq = inner.seq.wrapping_add(1);
         let body = self.kind.transcoder.to_ros1(&sample.payload, seq, &mut inner.pool).map_err(|error| {
             count(&counters.malformed);
@@ -132,9 +132,7 @@ impl Publication {
         if body.len() > Frames::MAX_MESSAGE {
             return Err(PublishError::TooLarge(body.len()));
         }
-        if let Some(latch) = &mut inner.latch {
-            latch.keep(sample, &body)?;
-        }
+        inner.latches.keep(handle, seq, sample, &body)?;
         inner.seq = seq;
         for connection in &inner.connections {
             let displaced = connection.send(&body);
@@ -179,7 +177,7 @@ impl Publication {
             );
             return refuse(node, stream, header, &reason).await;
         }
-        let latching = lock(&publication.inner).latch.is_some();
+        let latching = !lock(&publication.inner).latches.is_empty();
         let answer = Header::default()
             .with("callerid", &node.name)
             .with("latching", if latching { "1" } else { "0" })
@@ -202,8 +200,8 @@ impl Publication {
 
     fn attach(&self, stream: TcpStream, id: i32, peer: String) -> Arc<Connection> {
         let mut inner = lock(&self.inner);
-        let owed = inner.latch.iter().flat_map(|latch| latch.kept.iter().map(|(_, body)| body.clone()));
-        let connection = Arc::new(Connection::new(stream, id, peer, owed.collect(), inner.depth));
+        let owed = inner.latches.bodies();
+        let connection = Arc::new(Connection::new(stream, id, peer, owed, inner.depth));
         inner.connections.push(Arc::clone(&connection));
         connection
     }
@@ -237,29 +235,6 @@ impl Inner {
         let all = qos.history == History::KeepAll;
         let depth = if all { usize::MAX } else { usize::from(qos.depth.max(1)) };
         self.depth = self.depth.max(depth);
-        if qos.durability == Durability::TransientLocal {
-            let latch =
-                self.latch.get_or_insert_with(|| Latch { all, depth, kept: VecDeque::new(), bytes: 0 });
-            latch.all |= all;
-            latch.depth = latch.depth.max(depth);
-        }
-    }
-}
-
-impl Latch {
-    /// Keeps a message for late subscribers.
-    ///
-    /// **Errors**: [`PublishError::Full`] when all are to be kept and there is no more room.
-    fn keep(&mut self, sample: &Sample, body: &Bytes) -> Result<(), PublishError> {
-        if self.all && self.bytes > 0 && self.bytes + body.len() > KEEP_ALL_BYTES {
-            return Err(PublishError::Full);
-        }
-        while !self.all && self.kept.len() >= self.depth {
-            self.bytes -= self.kept.pop_front().map_or(0, |(_, oldest)| oldest.len());
-        }
-        self.bytes += body.len();
-        self.kept.push_back((sample.clone(), body.clone()));
-        Ok(())
     }
 }
 
@@ -267,6 +242,8 @@ impl Latch {
 pub(crate) struct Ros1Publisher {
     pub(crate) node: Arc<Node>,
     pub(crate) publication: Arc<Publication>,
+    /// Its number at the publication.
+    pub(crate) handle: usize,
 }
 
 impl Publisher for Ros1Publisher {
@@ -274,7 +251,7 @@ impl Publisher for Ros1Publisher {
         if self.node.ended.is_cancelled() {
             return Err(PublishError::Closed);
         }
-        self.publication.publish(&Sample { payload: msg.clone(), stamp }, &self.node.counters)
+        self.publication.publish(self.handle, &Sample { payload: msg.clone(), stamp }, &self.node.counters)
     }
 
     fn matched(&self) -> usize {
@@ -284,6 +261,6 @@ impl Publisher for Ros1Publisher {
 
 impl Drop for Ros1Publisher {
     fn drop(&mut self) {
-        self.node.withdraw(|graph| Publication::withdraw(graph, &self.publication.topic));
+        self.node.withdraw(|graph| Publication::withdraw(graph, &self.publication.topic, self.handle));
     }
 }
