@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Install the foreign programs the interop tests talk to. Idempotent, pinned, apt and pip only.
 #
-#   install.sh SET...      SET: ros1 ros2 ros2-kilted tools msgs net all, or cyclone-build
+#   install.sh SET...      SET: ros1 ros2 ros2-kilted tools zenoh msgs net all, or cyclone-build
 #
 #   ros1         rospy, rosmaster and the ros... tools of the distribution (as root, or already there), and
 #                mavros_msgs for them                          -> $ROSTRANS_PEERS/ros1
@@ -9,6 +9,7 @@
 #   ros2-kilted  the same for Kilted                           -> $ROSTRANS_PEERS/ros2-kilted
 #   tools        Cyclone DDS for Python, rosbags, pymavlink,
 #                MAVSDK, MAVProxy                              -> $ROSTRANS_PEERS/tools
+#   zenoh        Zenoh, and an SDK with rmw_zenoh's wire form  -> $ROSTRANS_PEERS/tools
 #   msgs         the mavros_msgs that tests use, for ros2      (about two CPU minutes)
 #   net          ip and tshark from the distribution           (as root, or already there)
 #   cyclone-build  what compiles Cyclone DDS for adapters/cyclone: cmake, a C compiler, libclang (not in `all`)
@@ -23,7 +24,7 @@ root="${ROSTRANS_PEERS:-$repo/.peers}"
 python="${PYTHON:-python3}"
 mkdir -p "$root"
 root="$(cd "$root" && pwd)"
-[ $# -ge 1 ] || { sed -n '2,17p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,18p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2; }
 
 say() { echo "install.sh: $*" >&2; }
 
@@ -113,6 +114,19 @@ tools() {
     fi
 }
 
+# In the venv of the tools, with rosbags and numpy of theirs.
+zenoh() {
+    tools
+    local dir="$root/tools" list="$here/requirements/zenoh.txt" stamp
+    stamp="$(hash_of "$list")"
+    if ! stamp_is "$dir/rostrans-zenoh.stamp" "$stamp"; then
+        say "Zenoh peers into $dir"
+        pip_install "$dir" --no-deps -r "$list"
+        "$dir/bin/python" -c 'import zenoh.ext, zenoh_ros2_sdk' || { say "zenoh_ros2_sdk does not import"; exit 1; }
+        echo "$stamp" > "$dir/rostrans-zenoh.stamp"
+    fi
+}
+
 # No wheel has mavros_msgs, geographic_msgs or example_interfaces. Compiling all of them takes minutes, so only what tests use.
 msgs() {
     local dir="$root/ros2-jazzy" from="$repo/config/interfaces/ros2" list="$here/requirements/msgs.txt" stamp work
@@ -151,9 +165,9 @@ for set in "$@"; do
         ros1) ros1 ;;
         ros2) ros2 jazzy ;;
         ros2-kilted) ros2 kilted ;;
-        tools | msgs | net) "$set" ;;
+        tools | zenoh | msgs | net) "$set" ;;
         cyclone-build) cyclone_build ;;
-        all) ros1; ros2 jazzy; ros2 kilted; tools; msgs; net ;;
+        all) ros1; ros2 jazzy; ros2 kilted; tools; zenoh; msgs; net ;;
         *) say "unknown set $set"; exit 2 ;;
     esac
 done
