@@ -36,7 +36,7 @@ const ROS2: [(&str, Fabric); 3] = [("dds", Fabric::Dds), ("zenoh", Fabric::Zenoh
 fn remedy(fabric: Fabric) -> &'static str {
     match fabric {
         Fabric::Ros1 => "write ros_version=ros2",
-        Fabric::Zenoh => "build it with '--features zenoh', or write ros2_transport=dds",
+        Fabric::Zenoh => "build it with the feature 'zenoh', or write ros2_transport=dds",
         Fabric::R2r => "r2r arrives in a later version; write ros2_transport=dds",
         Fabric::Dds => "write ros2_transport=dds",
     }
