@@ -38,6 +38,7 @@ class ZenohTest(DaemonTest):
     """A test case with a Zenoh port of its own; nothing leaves 127.0.0.1."""
 
     def setUp(self):
+        super().setUp()
         self.port = free_tcp_port()
         self.address = f"tcp/127.0.0.1:{self.port}"
 
