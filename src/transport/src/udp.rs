@@ -25,10 +25,11 @@ pub(crate) fn open(
     route: Option<RouteConfig>,
     everyone: bool,
 ) -> Result<Opened, TransportError> {
-    let socket = Arc::new(bind(bind_to)?);
+    let (socket, leave_by) = bind(bind_to)?;
+    let socket = Arc::new(socket);
     let local_addr = socket.local_addr().map_err(|source| io_error(bind_to.addr, source))?;
     let target = Arc::new(if everyone { Target::everyone() } else { Target::default() });
-    let sink = Arc::new(UdpSink::new(Arc::clone(&socket), Arc::clone(&target)));
+    let sink = Arc::new(UdpSink::new(Arc::clone(&socket), Arc::clone(&target), leave_by));
     let route = route.map(|config| UdpRoute::new(config, Arc::clone(&target)));
     let stats = route.as_ref().map(UdpRoute::stats);
     let transport =
@@ -38,10 +39,10 @@ pub(crate) fn open(
 
 pub(crate) fn sender(to: SocketAddr) -> Result<Arc<dyn ByteSink>, TransportError> {
     let any = any_port(to);
-    let socket = bind(&UdpBind::new(any))?;
+    let (socket, leave_by) = bind(&UdpBind::new(any))?;
     let target = Arc::new(Target::default());
     target.set(to);
-    Ok(Arc::new(UdpSink::new(Arc::new(socket), target)))
+    Ok(Arc::new(UdpSink::new(Arc::new(socket), target, leave_by)))
 }
 
 /// An error of a socket that was open.

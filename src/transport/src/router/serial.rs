@@ -62,7 +62,7 @@ impl SerialRoute {
         let first = config.endpoints.first().copied();
         let addr = config.upstream.or_else(|| first.map(any_port));
         let addr = addr.unwrap_or_else(|| any_port(SocketAddr::from(([0, 0, 0, 0], 0))));
-        let socket = bind(&UdpBind::new(addr))?;
+        let (socket, _) = bind(&UdpBind::new(addr))?;
         let upstream = config.upstream.map(|_| Upstream {
             batch: RecvBatch::new(BATCH, SLOT),
             queued: 0,

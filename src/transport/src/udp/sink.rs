@@ -2,12 +2,13 @@
 
 use std::{
     io,
-    net::{SocketAddr, UdpSocket},
+    net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use rostrans_core::transport::{ByteSink, SendError};
+use rostrans_net::multicast_through;
 
 /// Where frames without a receiver go: a configured address, the peer heard last, the learned flight controller, or
 /// everybody.
@@ -97,11 +98,17 @@ impl Target {
 pub(crate) struct UdpSink {
     socket: Arc<UdpSocket>,
     target: Arc<Target>,
+    /// Interfaces that multicast leaves by, by their addresses. Where there are several, who holds the lock has the socket's choice
+    /// of one to himself.
+    leave_by: Mutex<Vec<Ipv4Addr>>,
+    /// There are several.
+    several: bool,
 }
 
 impl UdpSink {
-    pub(crate) fn new(socket: Arc<UdpSocket>, target: Arc<Target>) -> Self {
-        Self { socket, target }
+    pub(crate) fn new(socket: Arc<UdpSocket>, target: Arc<Target>, leave_by: Vec<Ipv4Addr>) -> Self {
+        let several = leave_by.len() > 1;
+        Self { socket, target, leave_by: Mutex::new(leave_by), several }
     }
 }
 
@@ -116,6 +123,22 @@ impl ByteSink for UdpSink {
 
 impl UdpSink {
     fn send(&self, frame: &[u8], to: SocketAddr) -> Result<(), SendError> {
+        if !(self.several && to.ip().is_multicast()) {
+            return self.send_once(frame, to);
+        }
+        let mut result = Err(SendError::NoTarget);
+        for interface in &*self.leave_by.lock().unwrap_or_else(PoisonError::into_inner) {
+            let chosen = multicast_through(&self.socket, IpAddr::V4(*interface), 0);
+            let sent = chosen
+                .map_err(|error| SendError::Os(error.raw_os_error().unwrap_or(0)))
+                .and_then(|()| self.send_once(frame, to));
+            // One that is down does not keep the others from it.
+            result = result.or(sent);
+        }
+        result
+    }
+
+    fn send_once(&self, frame: &[u8], to: SocketAddr) -> Result<(), SendError> {
         if frame.len() > MAX_DATAGRAM {
             return Err(SendError::TooLarge(frame.len()));
         }

@@ -14,7 +14,12 @@ use tracing::warn;
 const RECV_BUFFER: usize = 8 << 20;
 
 /// Binds a non-blocking socket; joins the group when the address is a multicast one.
-pub(crate) fn bind(to: &UdpBind) -> Result<UdpSocket, TransportError> {
+///
+/// `multicast_if` may name several interfaces, separated by commas: the group is joined on each, and each is one that
+/// multicast has to leave by. A socket leaves by one alone, so the others are told to whom sends; see [`UdpSink`].
+///
+/// [`UdpSink`]: super::sink::UdpSink
+pub(crate) fn bind(to: &UdpBind) -> Result<(UdpSocket, Vec<Ipv4Addr>), TransportError> {
     let fail = |source| TransportError::Bind { addr: to.addr, source };
     let multicast = to.addr.ip().is_multicast();
     // Several programs of one host may listen to a group. A unicast port is ours alone: shared, it would be silently
@@ -24,15 +29,27 @@ pub(crate) fn bind(to: &UdpBind) -> Result<UdpSocket, TransportError> {
     if granted.recv_buffer < RECV_BUFFER {
         warn_small_buffer(granted.recv_buffer);
     }
-    let interface = choose_interface(&to.multicast_if, to.addr).map_err(fail)?;
-    if multicast {
-        let (local, index) = interface.as_ref().map_or((Ipv4Addr::UNSPECIFIED, 0), |i| (v4(i), i.index));
-        join_multicast(&socket, to.addr.ip(), local, index).map_err(|error| fail(explain_join(error)))?;
+    let mut chosen = Vec::new();
+    for wanted in to.multicast_if.split(',') {
+        chosen.extend(choose_interface(wanted, to.addr).map_err(fail)?);
     }
-    if let Some(interface) = interface.filter(|i| i.addr.is_ipv4() && to.addr.is_ipv4()) {
-        set_multicast_if(&socket, v4(&interface), true).map_err(fail)?;
+    if multicast && chosen.is_empty() {
+        join_multicast(&socket, to.addr.ip(), Ipv4Addr::UNSPECIFIED, 0)
+            .map_err(|error| fail(explain_join(error)))?;
     }
-    Ok(socket)
+    for interface in chosen.iter().filter(|_| multicast) {
+        match join_multicast(&socket, to.addr.ip(), v4(interface), interface.index) {
+            // One interface under its name and under its address.
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            joined => joined.map_err(|error| fail(explain_join(error)))?,
+        }
+    }
+    let leave: Vec<Ipv4Addr> =
+        chosen.iter().filter(|i| i.addr.is_ipv4() && to.addr.is_ipv4()).map(v4).collect();
+    if let Some(first) = leave.first() {
+        set_multicast_if(&socket, *first, true).map_err(fail)?;
+    }
+    Ok((socket, leave))
 }
 
 /// Any port, of the family of `to`.
@@ -95,7 +112,8 @@ mod tests {
     use super::*;
 
     fn at(addr: &str, multicast_if: &str) -> Result<UdpSocket, TransportError> {
-        bind(&UdpBind { multicast_if: multicast_if.into(), ..UdpBind::new(addr.parse().unwrap()) })
+        let to = UdpBind { multicast_if: multicast_if.into(), ..UdpBind::new(addr.parse().unwrap()) };
+        bind(&to).map(|(socket, _)| socket)
     }
 
     #[test]
@@ -119,7 +137,8 @@ mod tests {
     #[test]
     fn group_is_joined_by_address_and_by_name() {
         let loopback = interfaces().unwrap().into_iter().find(|i| i.loopback && i.addr.is_ipv4()).unwrap();
-        for name in [loopback.name.as_str(), "127.0.0.1"] {
+        let twice = format!("{}, 127.0.0.1", loopback.name);
+        for name in [loopback.name.as_str(), "127.0.0.1", &twice] {
             let group = at("239.255.77.1:0", name).unwrap();
             let to = group.local_addr().unwrap();
             let shared = at(&to.to_string(), name).expect("a group's port is shared");
