@@ -22,6 +22,7 @@ mod motion;
 mod sender;
 mod telemetry;
 mod truth;
+mod ue;
 
 use craft::Craft;
 
@@ -31,6 +32,7 @@ pub(crate) fn codecs() -> Vec<Arc<dyn Codec>> {
     [truth::CODEC, estimate::CODEC, event::CODEC, extension::CODEC, imu::CODEC, flight::CODEC]
         .into_iter()
         .map(|codec| Arc::new(OfCraft { codec, crafts: crafts.clone() }) as Arc<dyn Codec>)
+        .chain(ue::codecs())
         .collect()
 }
 

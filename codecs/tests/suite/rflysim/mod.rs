@@ -3,6 +3,7 @@
 mod flight;
 mod other;
 mod telemetry;
+mod ue;
 
 use rostrans_rflysim::truth::SOut2Simulator;
 
