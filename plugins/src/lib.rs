@@ -14,12 +14,14 @@ mod bind;
 mod dllmodel;
 mod mavros;
 mod router;
+mod sim3due;
 
 pub use dllmodel::DllModel;
 pub use mavros::{Mavros, MavrosParam, mavros_key};
 pub use router::Router;
+pub use sim3due::Sim3DUe;
 
 /// Every plugin that ships, in the order in which their rules are planned.
 pub fn all() -> Vec<Box<dyn Plugin>> {
-    vec![Box::new(DllModel), Box::new(Mavros), Box::new(Router)]
+    vec![Box::new(DllModel), Box::new(Sim3DUe), Box::new(Mavros), Box::new(Router)]
 }
