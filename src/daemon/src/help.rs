@@ -27,6 +27,7 @@ usage: rostrans [-c FILE] [-f FILE] [--rules FILE] [--key=value ...]
        rostrans graph ...                   nodes, topics and services of the running system, and what does not fit
        rostrans doctor ...                  what this machine's network will and will not do for ROS
        rostrans demo coptersim ...          simulated vehicles to try it with, in place of RflySim
+       rostrans interfaces ...              the message packages that are built in, and how to have them in yours
 
 start here:
   rostrans -c rostrans.param --check          are all files fine?

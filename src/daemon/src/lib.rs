@@ -16,6 +16,7 @@ mod exit;
 #[doc(hidden)]
 pub mod fuzzing;
 mod help;
+mod interfaces;
 mod join;
 mod limits;
 pub mod load;
@@ -60,6 +61,9 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
     }
     if words.peek().is_some_and(|word| word == "demo") {
         return demo::main(words.skip(1));
+    }
+    if words.peek().is_some_and(|word| word == "interfaces") {
+        return interfaces::main(words.skip(1));
     }
     let plugins = rostrans_plugins::all();
     let request = match cli::parse(words, &params::all(&plugins)) {

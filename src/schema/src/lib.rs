@@ -53,6 +53,7 @@ pub use parse::{ParseError, ParseProblem, parse_action, parse_message, parse_ser
 pub use registry::{TypeRegistry, TypeRegistryBuilder};
 pub use rihs01::rihs01_text;
 pub use shape::{Field, FieldType, Flat, Shape};
+pub use source::{Bundled, bundled_definitions};
 pub use transcode::Transcoder;
 pub use value::Value;
 pub use value_error::{Excerpt, ValueError, ValueProblem};

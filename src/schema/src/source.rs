@@ -85,6 +85,37 @@ impl Source {
     }
 }
 
+/// A definition in the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Bundled {
+    /// `rflysim_msgs`.
+    pub package: &'static str,
+    /// `msg`, `srv` or `action`.
+    pub folder: &'static str,
+    /// `UePose.msg`.
+    pub file: &'static str,
+    /// The file.
+    pub text: &'static str,
+}
+
+/// The definitions in the program, sorted by package, folder and file.
+///
+/// ```
+/// use rostrans_schema::{Dialect, bundled_definitions};
+/// assert!(bundled_definitions(Dialect::Ros1).any(|d| (d.package, d.file) == ("std_msgs", "String.msg")));
+/// ```
+pub fn bundled_definitions(dialect: Dialect) -> impl Iterator<Item = Bundled> {
+    let set = match dialect {
+        Dialect::Ros1 => "ros1",
+        Dialect::Ros2 => "ros2",
+    };
+    BUNDLE_INDEX.iter().filter_map(move |(path, start, end)| {
+        let mut parts = path.strip_prefix(set)?.strip_prefix('/')?.split('/');
+        let (package, folder, file) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(Bundled { package, folder, file, text: BUNDLE_TEXT.get(*start..*end)? })
+    })
+}
+
 fn bundled(path: &str) -> Option<Definition> {
     let at = BUNDLE_INDEX.binary_search_by(|(other, _, _)| (*other).cmp(path)).ok()?;
     let (path, start, end) = BUNDLE_INDEX.get(at)?;

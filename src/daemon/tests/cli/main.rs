@@ -4,6 +4,7 @@
 
 mod check;
 mod harness;
+mod interfaces;
 mod network;
 
 use std::{net::UdpSocket, time::Duration};
