@@ -5,6 +5,7 @@ import random
 
 from netns import Host
 from peers import BINARIES, JAZZY, PROGRAMS, TOOLS, HARD_LIMIT
+from ros1 import PYTHON, Ros1Test
 from vehicles import VehicleTest
 
 
@@ -65,6 +66,22 @@ class CopterTest(VehicleTest):
         program.wait("ready")
         return program
 
+
+class RospyCopterTest(Ros1Test, CopterTest):
+    """The same, flown from rospy beside a roscore."""
+
+    def setUp(self):
+        CopterTest.setUp(self)
+        Ros1Test.setUp(self)
+
+    def copters(self, *options, limit=HARD_LIMIT):
+        return self.rostrans("--enable_dllModel=true", *options, limit=limit)
+
+    def flight(self, *options, limit=HARD_LIMIT):
+        """test/peers/ros1_copters.py, running."""
+        program = self.start(PYTHON, PROGRAMS / "ros1_copters.py", *options, env=self.ros1_env(), limit=limit)
+        program.wait("ready")
+        return program
 
 
 def ned(position):

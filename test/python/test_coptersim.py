@@ -4,13 +4,15 @@ import os
 import signal
 import unittest
 
-from copters import CopterTest, ned, turned
+from copters import CopterTest, RospyCopterTest, ned, turned
 
 ARM, DISARM, VELOCITY, POSITION, LAND = (7, 0), (3, 0), (7, 18), (519, 8201), (1031, 0)
 CORNERS = 5
 
 
-class CopterSim(CopterTest):
+class Squares:
+    """Flights of one vehicle and of ten; what carries ROS is for those that inherit it."""
+
     def spawn(self, vehicle, first=1):
         """Where the demo puts a vehicle: NED, from the centre of the map."""
         return [0.0, 2.0 * (vehicle - first), 0.0]
@@ -83,6 +85,12 @@ class CopterSim(CopterTest):
                 # Positions count from the spawn point: each vehicle gets the same.
                 self.near(command["position"], ned(corner[:3]), 1e-3, commands)
 
+
+class Rospy(Squares, RospyCopterTest):
+    pass
+
+
+class CopterSim(Squares, CopterTest):
     def test_square_while_the_packets_change_all_the_time(self):
         simulator, tap = self.simulator("-n", "2", "--packets", "mixed", "--udp-mode", "0"), self.tap()
         daemon = self.copters("--coptersim_startid=2", "--dllmodel_ctrl=dll_map")
@@ -125,6 +133,23 @@ class CopterSim(CopterTest):
         daemon.wait_text("lost CopterSim")
         self.assertEqual(one.seen("state")[1]["connected"], True)
         self.assertIsNone(first.process.poll())
+
+    def test_killed_daemon_comes_back_on_its_ports_and_one_that_is_taken_is_told(self):
+        self.simulator("--rate", "50")
+        first = self.copters()
+        [client] = self.watching("/mavros")
+        self.connected(client, True)
+        first.kill()
+        first.process.wait()
+        self.copters()
+        self.connected(client, True)
+        second = self.copters()
+        self.assertIn("another program has that port", second.wait_text("cannot listen on 0.0.0.0:30101"))
+
+    def test_commands_that_go_to_another_computer_are_told(self):
+        self.simulator("--rate", "50")
+        daemon = self.copters("--coptersim_targetip=192.0.2.1")
+        self.assertIn("coptersim_targetip", daemon.wait_text("states come from another address than commands go to"))
 
     def test_simulator_restart_begins_anew(self):
         simulator = self.simulator()
