@@ -30,8 +30,29 @@ struct Counted {
     _guard: Guard,
 }
 
+/// Topics below a vehicle's prefix, with their types.
+pub(crate) type Topics = &'static [(&'static str, &'static str)];
+
+/// What CopterSim's truth packets make.
+pub(crate) const COPTER: Topics = &[
+    ("local_position/pose", "geometry_msgs/msg/PoseStamped"),
+    ("local_position/velocity_local", "geometry_msgs/msg/TwistStamped"),
+    ("local_position/velocity_body", "geometry_msgs/msg/TwistStamped"),
+    ("local_position/odom", "nav_msgs/msg/Odometry"),
+    ("global_position/global", "sensor_msgs/msg/NavSatFix"),
+    ("imu/data", "sensor_msgs/msg/Imu"),
+];
+
+/// What [`KINDS`] make.
+pub(crate) fn of_kinds() -> Vec<(&'static str, &'static str)> {
+    KINDS.iter().map(|kind| kind.topic).collect()
+}
+
 /// Subscribes and serves the orders of the input.
-pub(crate) fn run(numbers: RangeInclusive<u8>) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(
+    numbers: RangeInclusive<u8>,
+    topics: &[(&'static str, &'static str)],
+) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let discovery = Discovery::from_env(|name| std::env::var(name).ok())
         .map_err(|problems| problems.first().map(ToString::to_string).unwrap_or_default())?;
@@ -43,7 +64,7 @@ pub(crate) fn run(numbers: RangeInclusive<u8>) -> Result<(), Box<dyn Error>> {
     let cancel = CancellationToken::new();
     let running = Arc::clone(&adapter).run(cancel.clone());
     let running = runtime.spawn(running);
-    let counted = runtime.block_on(subscribe(&adapter, numbers))?;
+    let counted = runtime.block_on(subscribe(&adapter, numbers, topics))?;
     println!("{}", json!({"event": "listening"}));
     let orders = orders();
     loop {
@@ -66,12 +87,12 @@ pub(crate) fn run(numbers: RangeInclusive<u8>) -> Result<(), Box<dyn Error>> {
 async fn subscribe(
     adapter: &Arc<DdsAdapter>,
     numbers: RangeInclusive<u8>,
+    topics: &[(&'static str, &'static str)],
 ) -> Result<Vec<Counted>, Box<dyn Error>> {
     let mut counted = Vec::new();
     for sysid in numbers {
         let prefix = if sysid == 1 { "/mavros".to_owned() } else { format!("/mavros{sysid}") };
-        for kind in &KINDS {
-            let (topic, msg_type) = kind.topic;
+        for &(topic, msg_type) in topics {
             let spec = TopicSpec {
                 name: TopicName::parse(&format!("{prefix}/{topic}"))?,
                 msg_type: TypeName::message(msg_type)?,

@@ -1,8 +1,9 @@
-//! Vehicles and a listener for `scripts/bench-mavros`.
+//! Vehicles and a listener for `scripts/bench-mavros` and `scripts/bench-coptersim`.
 //!
 //! ```text
 //! mavros_bench load FIRST-LAST PORT STEP      vehicles that send to 127.0.0.1:PORT + STEP * (number - 1)
 //! mavros_bench listen FIRST-LAST              counts what rostrans publishes of these vehicles
+//! mavros_bench listen FIRST-LAST copter       the same for vehicles of CopterSim: six topics each
 //! ```
 //!
 //! Both print JSON lines and obey lines on their input; they end with it. Of `load`: `mix SCALE SECONDS` and
@@ -25,7 +26,8 @@ fn main() -> ExitCode {
             let (port, step) = (port.parse().ok()?, step.parse().ok()?);
             load::run(vehicles, port, step).ok()
         }),
-        ["listen", vehicles] => range(vehicles).and_then(|vehicles| listen::run(vehicles).ok()),
+        ["listen", vehicles] => range(vehicles).and_then(|v| listen::run(v, &listen::of_kinds()).ok()),
+        ["listen", vehicles, "copter"] => range(vehicles).and_then(|v| listen::run(v, listen::COPTER).ok()),
         _ => None,
     };
     match done {
