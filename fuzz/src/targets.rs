@@ -31,6 +31,9 @@ pub(crate) const TARGETS: &[(&str, Target)] = &[
     ("zenoh_token", |data| text(data, rostrans_adapter_zenoh::fuzzing::token)),
     ("zenoh_key", |data| text(data, rostrans_adapter_zenoh::fuzzing::key)),
     ("zenoh_attachment", rostrans_adapter_zenoh::fuzzing::attachment),
+    ("ros1_xmlrpc", rostrans_adapter_ros1::fuzzing::xmlrpc),
+    ("ros1_http", rostrans_adapter_ros1::fuzzing::http),
+    ("ros1_header", rostrans_adapter_ros1::fuzzing::header),
     ("plugins_ini", |data| text(data, rostrans_daemon::fuzzing::ini)),
 ];
 
