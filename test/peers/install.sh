@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Install the foreign programs the interop tests talk to. Idempotent, pinned, apt and pip only.
 #
-#   install.sh SET...      SET: ros1 ros2 ros2-kilted tools zenoh msgs net all, or cyclone-build
+#   install.sh SET...      SET: ros1 ros2 ros2-kilted tools zenoh msgs net all, or cyclone-build, r2r-build
 #
 #   ros1         rospy, rosmaster and the ros... tools of the distribution (as root, or already there), and
 #                mavros_msgs, rflysim_msgs for them            -> $ROSTRANS_PEERS/ros1
@@ -13,6 +13,7 @@
 #   msgs         the mavros_msgs that tests use, for ros2      (about two CPU minutes)
 #   net          ip and tshark from the distribution           (as root, or already there)
 #   cyclone-build  what compiles Cyclone DDS for adapters/cyclone: cmake, a C compiler, libclang (not in `all`)
+#   r2r-build    ros2, msgs, and what adapters/r2r is built and run with on them: libclang, libpython (not in `all`)
 #
 # ROSTRANS_PEERS (default .peers in the repository) is where everything goes; it may be kept between runs.
 # PYTHON (default python3) must be CPython 3.10 to 3.13 on x86_64.
@@ -155,9 +156,22 @@ cyclone_build() {
     command -v cmake >/dev/null || apt_get cmake
     command -v cc >/dev/null || apt_get gcc libc6-dev
     command -v make >/dev/null || apt_get make
+    libclang
+}
+
+libclang() {
     ldconfig -p | grep -q 'libclang[-.0-9]*\.so' && return
     compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null && [ -d /usr/lib/clang ] && return
     apt_get libclang-dev
+}
+
+# Debian's python3 is static.
+r2r_build() {
+    ros2 jazzy
+    msgs
+    libclang
+    [ -n "$("$here/libpython.sh" "$root/ros2-jazzy")" ] && return
+    apt_get "libpython$("$root/ros2-jazzy/bin/ros-python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
 }
 
 for set in "$@"; do
@@ -167,6 +181,7 @@ for set in "$@"; do
         ros2-kilted) ros2 kilted ;;
         tools | zenoh | msgs | net) "$set" ;;
         cyclone-build) cyclone_build ;;
+        r2r-build) r2r_build ;;
         all) ros1; ros2 jazzy; ros2 kilted; tools; zenoh; msgs; net ;;
         *) say "unknown set $set"; exit 2 ;;
     esac

@@ -4,6 +4,8 @@
 //! one file here and one line in [`BUILT_IN`] and [`open`].
 
 mod dds;
+#[cfg(feature = "r2r")]
+mod r2r;
 mod ros1;
 #[cfg(feature = "zenoh")]
 mod zenoh;
@@ -27,6 +29,8 @@ pub(crate) const BUILT_IN: &[Fabric] = &[
     Fabric::Dds,
     #[cfg(feature = "zenoh")]
     Fabric::Zenoh,
+    #[cfg(feature = "r2r")]
+    Fabric::R2r,
 ];
 
 /// Those of ROS 2 by the name that `ros2_transport` has for them.
@@ -37,7 +41,7 @@ fn remedy(fabric: Fabric) -> &'static str {
     match fabric {
         Fabric::Ros1 => "write ros_version=ros2",
         Fabric::Zenoh => "build it with the feature 'zenoh', or write ros2_transport=dds",
-        Fabric::R2r => "r2r arrives in a later version; write ros2_transport=dds",
+        Fabric::R2r => "source ROS 2 and build it with '--features r2r', or write ros2_transport=dds",
         Fabric::Dds => "write ros2_transport=dds",
     }
 }
@@ -82,6 +86,10 @@ pub(crate) fn choose(
         #[cfg(feature = "zenoh")]
         if fabrics.contains(&Fabric::Zenoh) {
             zenoh::check(settings, env, problems);
+        }
+        #[cfg(feature = "r2r")]
+        if fabrics.contains(&Fabric::R2r) {
+            r2r::check(env, problems);
         }
     }
     Choice { fabrics, why: why.join(", ") }
@@ -175,6 +183,9 @@ pub(crate) fn open(choice: &Choice, cx: &Joining<'_>) -> Result<Vec<Arc<dyn RosA
         Fabric::Zenoh => zenoh::open(cx),
         #[cfg(not(feature = "zenoh"))]
         Fabric::Zenoh => Err(AdapterError::Unsupported { adapter: "zenoh", what: "this build" }),
+        #[cfg(feature = "r2r")]
+        Fabric::R2r => r2r::open(cx),
+        #[cfg(not(feature = "r2r"))]
         Fabric::R2r => Err(AdapterError::Unsupported { adapter: "r2r", what: "this build" }),
     };
     choice.fabrics.iter().map(open).collect()

@@ -73,7 +73,7 @@ fn ros1_settings_are_checked_where_ros1_is_joined() {
 fn what_is_not_there_is_refused_with_a_remedy() {
     let dds = &[Fabric::Dds];
     insta::assert_snapshot!(chosen(&[("ros2_transport", "zenho")], &[], ALL), @"; command line: invalid value 'zenho' for 'ros2_transport'; did you mean 'zenoh'?");
-    insta::assert_snapshot!(chosen(&[("ros2_transport", "dds,r2r")], &[], dds), @"dds; command line: ros2_transport=r2r is not in this rostrans; r2r arrives in a later version; write ros2_transport=dds");
+    insta::assert_snapshot!(chosen(&[("ros2_transport", "dds,r2r")], &[], dds), @"dds; command line: ros2_transport=r2r is not in this rostrans; source ROS 2 and build it with '--features r2r', or write ros2_transport=dds");
     insta::assert_snapshot!(chosen(&[("ros_version", "all")], &[], dds), @"dds; command line: ROS 1 is not in this rostrans; write ros_version=ros2");
     insta::assert_snapshot!(chosen(&[], &[("RMW_IMPLEMENTATION", "rmw_zenoh_cpp")], dds), @"dds; environment: RMW_IMPLEMENTATION=rmw_zenoh_cpp, but this rostrans has no Zenoh and joins over DDS: Zenoh nodes will not see it; build it with the feature 'zenoh', or write ros2_transport=dds");
 }
