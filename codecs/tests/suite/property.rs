@@ -12,6 +12,7 @@ use rostrans_codecs::{
 };
 use rostrans_core::codec::{Interest, Role};
 use rostrans_mavlink::Packet;
+use rostrans_rflysim::{Series, detect, port};
 use serde_json::json;
 
 use crate::support::{Bench, PEER, v2_raw};
@@ -94,8 +95,14 @@ proptest! {
             for port in bench.ports() {
                 bench.take(port);
             }
-            for (_, frame) in bench.sent() {
-                prop_assert!(Packet::parse(&frame).is_some());
+            for (to, frame) in bench.sent() {
+                let known = if codec == "rflysim3d.commands" {
+                    let net = to.is_some_and(|to| to.port() == port::UE_NET);
+                    detect(if net { Series::UeNet } else { Series::Ue }, &frame).is_some()
+                } else {
+                    Packet::parse(&frame).is_some()
+                };
+                prop_assert!(known, "{}: {} bytes to {:?}", codec, frame.len(), to);
             }
         }
     }
