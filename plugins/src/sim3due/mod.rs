@@ -1,4 +1,4 @@
-//! `ue3d` (Sim3DUEAssistant): RflySim3D commanded from ROS, and what it tells of its scene.
+//! `sim3due` (Sim3DUEAssistant): RflySim3D commanded from ROS, and what it tells of its scene.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -15,7 +15,7 @@ use crate::{address, bind};
 
 mod params;
 
-/// One rule, `ue3d`: topics under `/rflysim/ue` to the windows of RflySim3D on `ue3d_ip`, ports 20010 and on, and to all of a
+/// One rule, `sim3due`: topics under `/rflysim/ue` to the windows of RflySim3D on `ue3d_ip`, ports 20010 and on, and to all of a
 /// network by 224.0.0.10:20009; reports on 224.0.0.10:20006 to topics.
 ///
 /// Crashes have topics for each vehicle, `/rflysim/uav<n>/...`, of the numbers that `coptersim_startid` and
@@ -113,7 +113,7 @@ impl Place<'_> {
 const COMMANDS: &[&str] = &["cmd", "cmd_net", "pose", "poses", "label", "attach", "ext_act", "request"];
 const SCENE: &[&str] = &["copter_data", "object_data", "camera_data"];
 const CRASH: &[&str] = &["crash", "collision"];
-const NAME: &str = "ue3d";
+const NAME: &str = "sim3due";
 
 #[cfg(test)]
 mod tests;

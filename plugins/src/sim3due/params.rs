@@ -1,4 +1,4 @@
-//! Parameters of the `ue3d` plugin.
+//! Parameters of the `sim3due` plugin.
 
 use rostrans_core::param::{ParamDef, ParamKind};
 

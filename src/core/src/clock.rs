@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn clock_samples_are_seconds_and_nanoseconds() {
         let sample = RosTime::new(12, 470_000_000).to_clock();
-        assert_eq!(&sample[..], [0, 1, 0, 0, 12, 0, 0, 0, 0x80, 0x98, 0x03, 0x1c]);
+        assert_eq!(&sample[..], [0, 1, 0, 0, 12, 0, 0, 0, 0x80, 0xa1, 0x03, 0x1c]);
         assert_eq!(RosTime::from_clock(&sample), Some(RosTime::new(12, 470_000_000)));
         let short = CdrBytes::new(sample.as_bytes().slice(..11)).unwrap();
         assert_eq!(RosTime::from_clock(&short), None);

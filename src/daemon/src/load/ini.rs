@@ -194,6 +194,16 @@ mod tests {
     }
 
     #[test]
+    fn modules_are_known_by_the_names_of_the_manual() {
+        let plugins = rostrans_plugins::all();
+        let names: Vec<_> = plugins.iter().map(|plugin| plugin.name()).collect();
+        let text = "[DllModelAssistant]\n[MavRosAssistant]\n[Sim3DUEAssistant]\n[router]\n";
+        let mut problems = Vec::new();
+        PluginOrder::parse(Path::new("p.ini"), text, &names, &mut problems);
+        assert_eq!(problems, []);
+    }
+
+    #[test]
     fn every_problem_is_reported_with_its_line() {
         let text = "a=1\n[mavors]\nenable=maybe\n[router\n[router]\nenable=maybe\norder=first\nenabled=1\nwords\n[router]";
         insta::assert_snapshot!(read(text).1, @r"
