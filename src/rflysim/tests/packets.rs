@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use rostrans_rflysim::{
-    Packet, Series, Text, WireError, control::*, detect, estimate::*, event::*, imu::*, lengths, model::*,
-    scene::*, setup::*, truth::*, ue::*, vision::*,
+    Kind, Packet, Series, Text, WireError, control::*, detect, estimate::*, event::*, imu::*, lengths,
+    model::*, scene::*, setup::*, truth::*, ue::*, vision::*,
 };
 
 /// Bytes of a packet's length with a valid first field, otherwise anything.
@@ -118,7 +118,6 @@ fn every_length_of_a_series_is_found_again() {
 
 #[test]
 fn ambiguous_lengths_are_told_apart_by_the_first_field() {
-    use rostrans_rflysim::Kind;
     let ext = Ue4ExtMsg::default().encode();
     let request = VisionSensorReq::default().encode();
     assert_eq!(ext.len(), request.len());
@@ -132,4 +131,87 @@ fn ambiguous_lengths_are_told_apart_by_the_first_field() {
     assert_eq!(detect(Series::Estimate, &OutHilStateData { len: 7, ..full }.encode()), None);
     assert_eq!(detect(Series::Estimate, &[0xFD, 0]), Some(Kind::Mavlink));
     assert_eq!(detect(Series::Truth, &[0xFD, 0]), None);
+}
+
+/// Every row: where it arrives, its length, its first field, its second where that decides.
+#[test]
+fn packets_are_detected_as_the_specification_has_it() {
+    use Kind::*;
+    use Series::*;
+    let matrix: &[(Series, usize, u32, Option<i32>, Kind)] = &[
+        (Estimate, 120, 0xFFFF_FFFF, Some(112), OutHilStateData),
+        (Estimate, 120, 4, Some(120), OutHilStateData),
+        (Estimate, 52, 1_234_567_890, None, OutHilStateShort),
+        (Estimate, 52, 1_234_567_891, None, OutHilStateShort),
+        (Estimate, 52, 1_234_567_892, None, OutHilStateShort),
+        (Estimate, 33, 0xFD, None, Mavlink),
+        (Estimate, 33, 0xFE, None, Mavlink),
+        (Truth, 168, 123_456_789, None, SOut2Simulator),
+        (Truth, 112, 1_234_567_891, None, SOut2SimulatorSimpleTime),
+        (Truth, 200, 0xFFFF_FFFF, Some(152), NetDataShort),
+        (Truth, 200, 3, Some(152), NetDataShort),
+        (Truth, 104, 1_234_567_890, None, SimpleTimeV1),
+        (Truth, 88, 1_234_567_890, None, SimpleTimeV0),
+        (Truth, 32, 1_234_567_890, None, Ue4CmdGps),
+        (Truth, 12, 1_234_567_890, None, CopterSimCrash),
+        (Truth, 264, 1_234_567_890, None, OutCopterStruct),
+        (Extension, 48, 1_234_567_898, None, Px4ExtMsg),
+        (Imu, 40, 1_234_567_898, None, ImuDataCopter),
+        (Time, 32, 123_456_789, None, RflyTimeStmp),
+        (Scene, 12, 1_234_567_890, None, CopterSimCrash),
+        (Scene, 56, 1_234_567_891, None, CameraDataOld),
+        (Scene, 72, 1_234_567_891, None, CameraData),
+        (Scene, 64, 1_234_567_891, None, CoptReqDataOld),
+        (Scene, 80, 1_234_567_891, None, CoptReqData),
+        (Scene, 96, 1_234_567_891, None, ObjReqDataOld),
+        (Scene, 112, 1_234_567_891, None, ObjReqData),
+        (Scene, 120, 1_234_567_897, None, PX4SILIntFloat),
+        (Scene, 160, 1_234_567_897, None, ReqVeCrashData),
+        (Scene, 148, 12_346, None, VisionSensorReqNew),
+        (UeNet, 12, 0, None, Ue4EkfInit),
+        (Control, 24, 1_234_567_890, None, InOffboardShortData),
+        (Control, 120, 3, Some(80), InHilCmdData),
+        (Control, 8, 987_654_321, None, Reinit),
+        (Control, 20, 0xFD, None, Mavlink),
+        (Model, 120, 1_234_567_897, None, PX4SILIntFloat),
+        (Model, 232, 1_234_567_897, None, DllInDoubCtrls),
+        (Model, 264, 1_234_567_891, None, PX4ModelInParams),
+        (Model, 264, 1_234_567_892, None, PX4InitInParams),
+        (Model, 264, 1_234_567_899, None, UEToCopterDataD),
+        (Model, 528, 1_234_567_893, None, PX4DynModiParams),
+        (Model, 60, 1_234_567_890, None, Ue4RayTraceDrone),
+        (Model, 88, 1_234_567_880, None, Ue4Coll20d),
+        (Model, 88, 1_234_567_881, None, TerrIn15d),
+        (Model, 80, 1_234_567_896, None, PX4UorbRflyCtrl),
+        (Model, 36, 12_345, None, SensorReqCopterSim),
+        (Model, 8, 123_450, None, HeartbeatRequest),
+    ];
+    for &(series, length, first, second, kind) in matrix {
+        let mut bytes = vec![0; length];
+        bytes[..4].copy_from_slice(&first.to_le_bytes());
+        if let Some(second) = second {
+            bytes[4..8].copy_from_slice(&second.to_le_bytes());
+        }
+        assert_eq!(detect(series, &bytes), Some(kind), "{series:?} {length} {first}");
+        if kind == Mavlink {
+            continue;
+        }
+        // A byte less or more, or another first and second field, and it is nothing known.
+        assert_eq!(detect(series, &bytes[..length - 1]), None, "{kind:?} cut");
+        assert_eq!(detect(series, &[&bytes[..], &[0]].concat()), None, "{kind:?} extended");
+        if kind != Ue4EkfInit {
+            bytes[..4].copy_from_slice(&0x5A5A_5A5A_u32.to_le_bytes());
+            bytes[4..8].copy_from_slice(&0x5A5A_5A5A_u32.to_le_bytes());
+            assert_eq!(detect(series, &bytes), None, "{kind:?} of another first field");
+        }
+    }
+    for k in 0..5 {
+        for first in [1_234_567_801 + k, 1_234_567_901 + k] {
+            for (length, kind) in [(120, InCtrlExt), (232, InCtrlExtDouble)] {
+                let mut bytes = vec![0; length];
+                bytes[..4].copy_from_slice(&u32::to_le_bytes(first));
+                assert_eq!(detect(Model, &bytes), Some(kind), "{first} {length}");
+            }
+        }
+    }
 }
