@@ -151,6 +151,22 @@ class CopterSim(Squares, CopterTest):
         daemon = self.copters("--coptersim_targetip=192.0.2.1")
         self.assertIn("coptersim_targetip", daemon.wait_text("states come from another address than commands go to"))
 
+    def test_second_simulator_on_one_port_is_told_and_waits_for_the_first_to_end(self):
+        first = self.simulator()
+        daemon = self.copters()
+        [client] = self.watching("/mavros")
+        self.connected(client, True)
+        second = self.simulator("--listen", "127.0.0.2")
+        line = daemon.wait_text("two simulators send this vehicle's state")
+        for address in "127.0.0.1:30100", "127.0.0.2:30100":
+            self.assertIn(address, line)
+        first.kill()
+        first.process.wait()
+        before = client.seen("local_position/pose")[0]
+        client.until("local_position/pose", lambda _: client.seen("local_position/pose")[0] > before + 20)
+        self.connected(client, True)
+        self.assertIsNone(second.process.poll())
+
     def test_simulator_restart_begins_anew(self):
         simulator = self.simulator()
         daemon = self.copters()
