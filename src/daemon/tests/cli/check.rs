@@ -279,6 +279,7 @@ fn rules_of_the_documents_are_fine() {
     let pages = [
         include_str!("../../../../docs/rules.md"),
         include_str!("../../../../docs/time.md"),
+        include_str!("../../../../docs/rflysim.md"),
         include_str!("../../../../README.md"),
     ];
     let rules: Vec<&str> = pages
@@ -286,7 +287,7 @@ fn rules_of_the_documents_are_fine() {
         .flat_map(|page| page.split("```yaml\n").skip(1))
         .filter_map(|rest| Some(rest.split_once("```")?.0))
         .collect();
-    assert_eq!(rules.len(), 8);
+    assert_eq!(rules.len(), 9);
     let folder = Folder::new();
     for rule in rules {
         folder.write("r.yaml", rule);
