@@ -62,12 +62,12 @@ def call(requests, replies, args, deadline):
     while time.monotonic() < deadline and not (writer.get_matched_subscriptions() and reader.get_matched_publications()):
         time.sleep(0.01)
     peerlib.emit("matched")
-    counter, client = peerlib.Counter(args.count), int.from_bytes(os.urandom(8), "little")
+    counter, client, seq = peerlib.Counter(args.count), int.from_bytes(os.urandom(8), "little"), 0
     while not counter.done and time.monotonic() < deadline:
-        start, seq = time.time(), counter.n + 1
+        start, seq = time.time(), seq + 1
         writer.write(Request(client, seq, seq % 2 == 1))
-        answer = None
-        while answer is None and time.monotonic() < deadline:
+        answer, until = None, min(deadline, time.monotonic() + args.patience)
+        while answer is None and time.monotonic() < until:
             mine = [r for r in take(reader) if (r.client, r.seq) == (client, seq)]
             answer = mine[0] if mine else time.sleep(0.002)
         if answer is not None:
@@ -95,6 +95,7 @@ def run():
     top.add_argument("name")
     top.add_argument("--count", type=int, default=1)
     top.add_argument("--timeout", type=float, default=10.0)
+    top.add_argument("--patience", type=float, default=1e9, help="seconds after which call asks again")
     args = top.parse_args()
     deadline = time.monotonic() + args.timeout
     participant = DomainParticipant(int(os.environ.get("ROS_DOMAIN_ID", "0")))

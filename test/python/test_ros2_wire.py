@@ -70,10 +70,11 @@ class Wire(NetworkTest, TrafficTest):
         server = self.on(right, JAZZY, PROGRAMS / "ros2_peer.py", "serve", SET_BOOL, "/back", "--timeout", "50")
         server.wait("ready")
         slow = self.on(right, JAZZY, PROGRAMS / "ros2_peer.py", "call", SET_BOOL, "/front", "--json", '{"data":true}',
-                       "--count", "30", "--rate", "10", "--timeout", "40")
+                       "--count", "30", "--rate", "10", "--timeout", "40", "--patience", "6")
         slow.wait("matched")
         # While the other one is there, which must be told that these replies are not for it.
-        quick = self.on(right, TOOLS, PROGRAMS / "cyclone_service.py", "call", "/front", "--count", "10", "--timeout", "40")
+        quick = self.on(right, TOOLS, PROGRAMS / "cyclone_service.py", "call", "/front", "--count", "10", "--timeout", "40",
+                        "--patience", "6")
         for client in (quick, slow):
             self.assertEqual(client.finish(45), 0, f"{client}\n{probe}\n{server}")
         for program in (probe, ours.program):
@@ -107,8 +108,9 @@ class Wire(NetworkTest, TrafficTest):
         program.stop()
         mine = f"rtps.vendorId == {VENDOR}"
         others = "rtps.vendorId == 0x010f || rtps.vendorId == 0x0110"
-        complaints = tshark(file, f"(_ws.malformed || _ws.expert) && !({others})", "frame.number", "_ws.expert.message",
-                            "rtps.sm.id")
+        # An ICMP error has the beginning of what it is about in it, which is malformed for being cut.
+        ours = f"!({others}) && !icmp && !icmpv6"
+        complaints = tshark(file, f"(_ws.malformed || _ws.expert) && {ours}", "frame.number", "_ws.expert.message", "rtps.sm.id")
         self.assertEqual([c[2] for c in complaints], ["0x06"], complaints)
         count = collections.Counter()
         for [ids] in tshark(file, mine, "rtps.sm.id"):
@@ -132,7 +134,8 @@ class Wire(NetworkTest, TrafficTest):
         self.bad_cable(network, "left", "right", "--loss", "0.03", "--reorder", "0.02")
         program, file = self.capture(network["left"], "eth0")
         self.talk(network["left"], network["right"])
-        self.check("3 % loss", network["right"], program, file, ALWAYS | {"NACK_FRAG"})
+        # When acknowledgements are late there may be nothing to strike.
+        self.check("3 % loss", network["right"], program, file, ALWAYS - {"GAP"} | {"NACK_FRAG"})
 
     def test_dissector_accepts_all_we_say_over_ipv6(self):
         network = self.network("left", "right", v4=False)
