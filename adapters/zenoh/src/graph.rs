@@ -28,14 +28,19 @@ pub(crate) struct Graph {
 struct Inner {
     /// By liveliness key.
     tokens: HashMap<String, Token>,
+    /// Bytes of their keys.
+    key_bytes: usize,
     watches: HashMap<u64, Watch>,
     next_watch: u64,
     malformed: LogThrottle,
     overflow: LogThrottle,
 }
 
-/// More tokens than this are not kept; a big fleet has some thousands.
+/// More tokens than this are not kept; a big fleet has some thousands, of about 250 bytes.
 const MAX_TOKENS: usize = 65_536;
+
+/// Nor more bytes of keys. What is kept is about three times that.
+const MAX_KEY_BYTES: usize = 32 << 20;
 
 /// One of our endpoints, and how many of its counterparts there are.
 struct Watch {
@@ -45,7 +50,7 @@ struct Watch {
     type_name: String,
     hash: String,
     count: Arc<AtomicUsize>,
-    /// Tokens that were complained about.
+    /// Tokens that were complained about, gone ones too.
     told: HashSet<String>,
 }
 
@@ -74,16 +79,18 @@ impl Graph {
                 return;
             }
         };
-        if inner.tokens.len() >= MAX_TOKENS && !inner.tokens.contains_key(key) {
+        if inner.tokens.contains_key(key) {
+            return;
+        }
+        if inner.tokens.len() >= MAX_TOKENS || inner.key_bytes + key.len() > MAX_KEY_BYTES {
             count(&self.counters.malformed_tokens);
             if let Some(count) = inner.overflow.event(Instant::now()) {
-                warn!(count, "more than {MAX_TOKENS} nodes and endpoints; the rest is ignored");
+                warn!(count, kept = inner.tokens.len(), "too many nodes and endpoints; the rest is ignored");
             }
             return;
         }
-        if inner.tokens.insert(key.to_owned(), token.clone()).is_some() {
-            return;
-        }
+        inner.key_bytes += key.len();
+        inner.tokens.insert(key.to_owned(), token.clone());
         for watch in inner.watches.values_mut() {
             watch.appeared(key, &token);
         }
@@ -93,8 +100,8 @@ impl Graph {
     pub(crate) fn delete(&self, key: &str) {
         let inner = &mut *self.inner();
         let Some(token) = inner.tokens.remove(key) else { return };
-        for watch in inner.watches.values_mut() {
-            watch.told.remove(key);
+        inner.key_bytes -= key.len();
+        for watch in inner.watches.values() {
             if watch.meets(&token) {
                 watch.count.fetch_sub(1, Relaxed);
             }
@@ -172,11 +179,11 @@ impl Watch {
         else {
             return;
         };
-        // One that flickers is not news each time; a storm of them is cut off.
+        // One that comes and goes is no news the second time; a storm of them is cut off.
         if self.told.len() >= MAX_TOLD || !self.told.insert(key.to_owned()) {
             return;
         }
-        let (node, theirs) = (token.node_name(), token.kind);
+        let (node, theirs) = (excerpt(&token.node_name()), token.kind);
         if other.type_name == self.type_name {
             warn!(
                 name = %self.name, %node, theirs = %excerpt(&other.hash), ours = %self.hash,
@@ -191,7 +198,7 @@ impl Watch {
     }
 }
 
-const MAX_TOLD: usize = 64;
+const MAX_TOLD: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -263,6 +270,37 @@ mod tests {
         graph.put(&key("b", Kind::Publisher, &Endpoint { qos: Qos::latched(1), ..endpoint(STRING, "h") }));
         assert_eq!(graph.offers("/chatter", "a"), [Qos::latched(1)]);
         assert_eq!(graph.offers("/other", "a"), []);
+    }
+
+    #[test]
+    fn keys_are_kept_up_to_a_number_of_bytes() {
+        let graph = Graph::default();
+        let long = "n".repeat(1800);
+        let nodes: Vec<_> = (0..20_000).map(|n| format!("@ros2_lv/0/a/0/{n}/NN/%/%/{long}")).collect();
+        nodes.iter().for_each(|key| graph.put(key));
+        let kept = graph.tokens().len();
+        assert!((17_000..19_000).contains(&kept), "{kept}");
+        assert_eq!(graph.counters.snapshot().malformed_tokens, 20_000 - kept as u64);
+        nodes.iter().for_each(|key| graph.delete(key));
+        graph.put(&nodes[19_999]);
+        assert_eq!((graph.tokens().len(), graph.inner().key_bytes), (1, nodes[19_999].len()));
+    }
+
+    #[test]
+    fn one_that_comes_and_goes_is_told_once_and_a_storm_is_cut_off() {
+        let graph = Arc::new(Graph::default());
+        let watched = graph.watch(Kind::Subscription, &endpoint(STRING, "h1"));
+        let told = || graph.inner().watches[&watched.id].told.len();
+        let other = key("a", Kind::Subscription, &endpoint(STRING, "h2"));
+        for _ in 0..3 {
+            graph.put(&other);
+            graph.delete(&other);
+            assert_eq!(told(), 1);
+        }
+        for session in 0..100 {
+            graph.put(&key(&format!("b{session}"), Kind::Subscription, &endpoint(STRING, "h2")));
+        }
+        assert_eq!((told(), watched.count()), (MAX_TOLD, 0));
     }
 
     #[test]

@@ -43,8 +43,9 @@ pub(crate) fn filter(settings: &Settings, env: Env<'_>) -> Result<EnvFilter, Dia
     })
 }
 
-/// Modules that are quiet unless asked.
-const QUIET: &str = "zenoh=error";
+/// Modules that are quiet unless asked. The second tells of a peer that comes back before it was missed, as an error with a
+/// place in Zenoh's source.
+const QUIET: [&str; 2] = ["zenoh=error", "zenoh_transport::unicast::universal::transport=off"];
 
 /// Switches logging on for the rest of the program: to standard error, and to `log_dir` if it can be written.
 ///
@@ -52,10 +53,10 @@ const QUIET: &str = "zenoh=error";
 pub(crate) fn start(settings: &Settings, env: Env<'_>) -> Option<Diagnostic> {
     let Ok(mut filter) = filter(settings, env) else { return None };
     // Zenoh tells what it does in its own words, and the adapter what of it matters.
-    if !filter.to_string().contains("zenoh")
-        && let Ok(quiet) = QUIET.parse()
-    {
-        filter = filter.add_directive(quiet);
+    if !filter.to_string().contains("zenoh") {
+        for quiet in QUIET.iter().flat_map(|directive| directive.parse()) {
+            filter = filter.add_directive(quiet);
+        }
     }
     let json = settings.text("log_format") == "json";
     let mut warning = None;

@@ -36,6 +36,8 @@ struct Request {
     wait: Duration,
     watch: bool,
     json: bool,
+    /// What the picture leaves out, where this environment's nodes are among it.
+    note: Option<String>,
 }
 
 /// One picture of a graph.
@@ -69,6 +71,7 @@ fn parse(
     let mut problems = Vec::new();
     let selection = select(&given).map_err(|problem| problems.push(problem));
     let wait = given.wait(WAIT_DEFAULT).map_err(|problem| problems.push(problem));
+    let note = left_out(&env);
     let discovery = given.discovery(env).map_err(|mut found| problems.append(&mut found));
     match (selection, discovery, wait) {
         (Ok(selection), Ok(discovery), Ok(wait)) => Ok(Some(Request {
@@ -78,9 +81,18 @@ fn parse(
             wait,
             watch: given.has(&WATCH),
             json: given.has(&JSON),
+            note,
         })),
         _ => Err(problems),
     }
+}
+
+fn left_out(env: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let rmw = env("RMW_IMPLEMENTATION").filter(|rmw| rmw.contains("zenoh"))?;
+    Some(format!(
+        "RMW_IMPLEMENTATION={}, but this shows DDS alone: nodes over Zenoh are not in it",
+        excerpt(&rmw)
+    ))
 }
 
 fn select(given: &Given) -> Result<Selection, Diagnostic> {
@@ -137,6 +149,7 @@ impl Request {
 fn help() -> String {
     format!(
         "rostrans graph shows the running ROS 2 system, with no ROS installed and without showing up in it.
+It looks at DDS (Fast DDS, Cyclone DDS and others); nodes over Zenoh and of ROS 1 are not shown.
 
 usage: rostrans graph [nodes|topics|services|actions|participants] [NAME] [options]
 
@@ -200,6 +213,14 @@ mod tests {
         command line: --domain: invalid value 'x'; use a whole number from 0 to 232
         "
         );
+    }
+
+    #[test]
+    fn environment_of_zenoh_nodes_is_told_what_is_not_shown() {
+        let note =
+            |rmw: &'static str| left_out(|name| (name == "RMW_IMPLEMENTATION").then(|| rmw.to_owned()));
+        assert_eq!(note("rmw_fastrtps_cpp"), None);
+        assert!(note("rmw_zenoh_cpp").unwrap().contains("this shows DDS alone"));
     }
 
     #[test]

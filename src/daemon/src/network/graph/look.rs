@@ -125,7 +125,10 @@ impl Progress {
     fn new(request: &Request) -> Self {
         let seconds = request.wait.as_secs_f64();
         let mut err = io::stderr();
-        let text = format!("looking at {} for {seconds} s at most\n", place(&request.discovery));
+        let mut text = format!("looking at {} for {seconds} s at most\n", place(&request.discovery));
+        if let Some(note) = &request.note {
+            text = format!("{note}\n{text}");
+        }
         // Nobody misses it when standard error is closed.
         let _closed = err.write_all(text.as_bytes());
         Self { on_terminal: err.is_terminal(), told: String::new() }

@@ -150,6 +150,7 @@ pub(super) fn nothing(selection: &Selection, graph: &Graph, discovery: &Discover
             "multicast: Wi-Fi, VPN, WSL and container networks often drop it; name hosts with --peer HOST",
         );
         page.line(2, &format!("the firewall: UDP ports {first} to {last} must be open on both machines"));
+        page.line(2, "the middleware: only DDS is searched; nodes over Zenoh and of ROS 1 are not shown");
         page.line(2, "'rostrans doctor' tests all of this");
         return page.0;
     }

@@ -51,10 +51,11 @@ pub(super) fn ros(facts: &Facts) -> Vec<Finding> {
     }
     match get("RMW_IMPLEMENTATION") {
         None | Some("rmw_fastrtps_cpp" | "rmw_fastrtps_dynamic_cpp" | "rmw_cyclonedds_cpp") => {}
-        Some(rmw @ "rmw_zenoh_cpp") => found.push(Finding::problem(
+        Some(rmw @ "rmw_zenoh_cpp") => found.push(Finding::warning(
             "rmw",
             format!("RMW_IMPLEMENTATION={rmw}: nodes with it speak Zenoh, which DDS programs do not hear"),
-            "let rostrans join over Zenoh too (ros2_transport=all), or use rmw_fastrtps_cpp or rmw_cyclonedds_cpp",
+            "leave ros2_transport at auto, or set all for DDS nodes too; what follows here is about DDS, docs/zenoh.md \
+             about Zenoh",
         )),
         Some(rmw) => found.push(Finding::warning(
             "rmw",
